@@ -8,18 +8,23 @@ import { World, type Lane } from './world.js';
 
 export async function violationsOf(history: History, lane: Lane): Promise<string[]> {
   const world = new World(history, lane, `copy_${randomBytes(6).toString('hex')}`);
-  try {
-    await world.begin();
-    for (const act of history.acts) await takeAct(world, act);
-    await endFaults(world);
-    return await wrongIn(world);
-  } catch (error) {
-    return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
-  } finally {
-    await world.end();
-    await world.tables?.query(`DROP SCHEMA IF EXISTS ${quoted(world.schema)} CASCADE`);
-  }
+  const wrong = await live(world, history).catch(failureOf);
+  // A feed that does not stop is a failure of its history.
+  const unclean = await world.end().then(() => [], failureOf);
+  await world.tables?.query(`DROP SCHEMA IF EXISTS ${quoted(world.schema)} CASCADE`);
+  return [...wrong, ...unclean];
 }
+
+async function live(world: World, history: History): Promise<string[]> {
+  await world.begin();
+  for (const act of history.acts) await takeAct(world, act);
+  await endFaults(world);
+  return await wrongIn(world);
+}
+
+const failureOf = (error: unknown): string[] => [
+  error instanceof Error ? (error.stack ?? error.message) : String(error),
+];
 
 export interface CopyFailure {
   seed: number;

@@ -14,6 +14,11 @@ export interface Caller {
   how: 'token' | 'session' | 'proxy';
 }
 
+/** Who shares the limits of one caller: a person, or everyone who comes with the same role from one address. */
+export function nameOf({ caller, socket }: { caller: Caller | null; socket: { remoteAddress?: string } }): string {
+  return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
+}
+
 export interface AccessOptions {
   tokens: Tokens;
   /** The token was made for this machine, and no proxy may stand in between. @defaultValue false */

@@ -6,12 +6,16 @@ import { ChangefeedError } from '../../../kit/errors.js';
 import { withinTime } from '../../../kit/clock.js';
 import { documentRoutes, json } from '../http/openapi.js';
 import { refuse } from '../http/app.js';
+import { nameOf } from '../http/access.js';
+import { createTurns } from '../http/turns.js';
 import { refusal, type Plain } from './answers.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answered while Redis is away too. */
     offline?: true;
+    /** It reads much of the log, or of the stored records: it takes a turn. */
+    cost?: 'log' | 'records';
   }
 }
 
@@ -31,6 +35,8 @@ const NOTHING = z.strictObject({});
 const ACTION = z.looseObject({ 'x-changefeed-action': z.string().describe('any value') });
 
 export const OPERATE = { access: 'operate' } as const;
+export const READS_LOG = { cost: 'log' } as const;
+export const READS_RECORDS = { cost: 'records' } as const;
 
 /** What the document says of a route with this tag. `more`: the schemas of what it takes. */
 export const described =
@@ -42,6 +48,10 @@ export const described =
     more?: More,
   ) => ({ tags: [tag], operationId, summary, response: { 200: answer }, ...(more as More) });
 
+/** Two that compute at the same time leave a process time for its probes, and for what it delivers. */
+const TURNS = { atOnce: 2, waiting: 40, waitingOfOne: 10 };
+const RETRY_AFTER_S = 2;
+
 /** Every route that is added with tags is in the document, takes no unknown names, and has its refusals. */
 export async function beginApi(app: FastifyInstance, version: string, redisIsAway: () => boolean): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
@@ -52,12 +62,13 @@ export async function beginApi(app: FastifyInstance, version: string, redisIsAwa
     const what = part === 'querystring' ? 'the query' : `the ${part}`;
     return new RefusedError(400, `${what}: ${path === '' ? '' : `${path}: `}${first?.message ?? 'not allowed'}`);
   });
+  const turns = createTurns(TURNS);
   app.addHook('preValidation', (request, _reply, done) => {
     request.body ??= {};
     done();
   });
   app.addHook('onRoute', (route) => {
-    const { config: { access = 'read', offline = false } = {}, handler, method, schema } = route;
+    const { config: { access = 'read', offline = false, cost } = {}, handler, method, schema } = route;
     if (schema?.tags === undefined) return;
     const { 200: given } = schema.response as Record<string, unknown>;
     route.schema = {
@@ -71,9 +82,14 @@ export async function beginApi(app: FastifyInstance, version: string, redisIsAwa
       void reply.header('cache-control', 'no-store');
       // A request that needs Redis would wait until it is back, and an action would be carried out then.
       if (!offline && redisIsAway()) return await refuse(reply, REDIS_AWAY);
-      const answering = Promise.resolve(handler.call(this, request, reply)).catch(asRefusal);
+      const work = async (): Promise<unknown> => await handler.call(this, request, reply);
+      const running = cost === undefined ? work() : turns.take(nameOf(request), request.signal, work);
+      const answering = running.catch(asRefusal);
       const answer = await (offline ? answering : unlessAway(answering, redisIsAway));
-      return answer === 'away' ? await refuse(reply, REDIS_AWAY) : answer;
+      if (answer === 'away') return await refuse(reply, REDIS_AWAY);
+      if (answer !== 'no turn') return answer;
+      void reply.header('retry-after', RETRY_AFTER_S);
+      throw new RefusedError(429, 'Too many questions that read the log or the records wait already. Ask again soon.');
     };
   });
   await documentRoutes(app, documentOf(version));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { todosReport } from '../../../crm/todo-counts.js';
 import * as answers from './answers.js';
-import { described, OPERATE, RefusedError, type Api } from './api.js';
+import { described, OPERATE, READS_LOG, READS_RECORDS, RefusedError, type Api } from './api.js';
 import { eventsQuery, filterFrom, knownWorkspace, workspacesFrom } from './event-filter.js';
 import { readableTexts } from './event-view.js';
 import { endsOf, eventsBefore, formatPosition, parsePosition } from './events-before.js';
@@ -80,6 +80,7 @@ function addEvents(app: Api, { source, views }: EndpointDeps): void {
   app.get(
     '/api/events',
     {
+      config: READS_LOG,
       schema: of('listEvents', 'A page of events, newest first.', answers.eventsPage, {
         querystring: eventsQuery.extend({
           before: position.optional().describe('`next` of the page before'),
@@ -142,7 +143,10 @@ function addHeld(app: Api, { source }: EndpointDeps): void {
   const { lists } = source.feed;
   app.get(
     '/api/held',
-    { schema: of('listHeld', 'What waits until a person accepts or discards it.', answers.heldRecords) },
+    {
+      config: READS_RECORDS,
+      schema: of('listHeld', 'What waits until a person accepts or discards it.', answers.heldRecords),
+    },
     async () => ({ held: await lists.allHeld() }),
   );
   for (const [verb, summary] of [

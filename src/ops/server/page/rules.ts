@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '../http/access.js';
 import * as answers from './answers.js';
-import { described, OPERATE, type Api } from './api.js';
+import { described, OPERATE, READS_LOG, READS_RECORDS, type Api } from './api.js';
 import { knownWorkspace } from './event-filter.js';
 import { readableTexts } from './event-view.js';
 import type { EndpointDeps, Who } from './source.js';
@@ -61,6 +61,7 @@ function addQuestions(app: Api, source: EndpointDeps['source']): void {
   app.post(
     '/api/rules/preview',
     {
+      config: READS_LOG,
       schema: of(
         'previewRule',
         'What a rule would have done in the last 7 days. Nothing is sent.',
@@ -78,7 +79,10 @@ function addQuestions(app: Api, source: EndpointDeps['source']): void {
   const querystring = z.strictObject({ workspace: z.string(), list: z.string(), field: z.string().max(200) });
   app.get(
     '/api/rules/values',
-    { schema: of('listValues', 'Values that stored records have in a field.', answers.ruleValues, { querystring }) },
+    {
+      config: READS_RECORDS,
+      schema: of('listValues', 'Values that stored records have in a field.', answers.ruleValues, { querystring }),
+    },
     async ({ query: { workspace, list, field } }) => {
       const values = await rules.values(knownWorkspace(workspace, source), list, field);
       return readableTexts({ values });

@@ -7,6 +7,7 @@ import { BEFORE_ALL, parseBeginning } from '../../../events/log-id.js';
 import { isAborted, type Clock } from '../../../kit/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { createPlaces } from '../http/limits.js';
+import { nameOf } from '../http/access.js';
 import { refuse } from '../http/app.js';
 import { streamed } from './answers.js';
 import { REDIS_AWAY, RefusedError, unlessAway, type Api } from './api.js';
@@ -32,12 +33,8 @@ export interface StreamDeps {
   clock: Clock;
 }
 
-/** Each costs memory for as long as it is open. */
-const SHARE = { most: 200, mostOfOne: 50 };
-const LIMITS = {
-  'no place': `This process has ${SHARE.most} open streams`,
-  'no place for this one': `You have ${SHARE.mostOfOne} open streams`,
-};
+/** Each costs memory for as long as it is open, and one that only reads what is stored computes all the time. */
+const SHARES = { endless: { most: 200, mostOfOne: 50 }, ending: { most: 8, mostOfOne: 4 } };
 
 const schema = {
   tags: ['events'],
@@ -56,7 +53,7 @@ const schema = {
 };
 
 export function addStream(app: Api, deps: StreamDeps): void {
-  const streams = createPlaces(SHARE);
+  const places = { endless: createPlaces(SHARES.endless), ending: createPlaces(SHARES.ending) };
   const config = { access: 'read', offline: true } as const;
   // HEAD has no route: it would be answered by a stream without end.
   app.get('/events', { config, schema, exposeHeadRoute: false }, async (request, reply) => {
@@ -71,12 +68,13 @@ export function addStream(app: Api, deps: StreamDeps): void {
     // Node does not say that an answer is closed while it waits for the one before it on the same connection.
     if (reply.raw.socket === null)
       throw new RefusedError(400, 'A stream must be the first request that is open on its connection.');
-    const leave = streams.enter(nameOf(request));
-    if (typeof leave === 'string') throw new RefusedError(429, `${LIMITS[leave]}, which is the limit. Close some.`);
     const server = request.headers.accept?.includes('text/event-stream') === true;
+    const kind = query.follow === 'true' || server ? 'endless' : 'ending';
+    const leave = places[kind].enter(nameOf(request));
+    if (typeof leave === 'string') throw new RefusedError(429, limitText(kind, leave));
     const stream = openStream(reply, server ? 'text/event-stream' : 'application/x-ndjson');
     try {
-      await sendEvents(stream, { ...deps, query, from, wanted, server });
+      await sendEvents(stream, { ...deps, query, from, wanted, server, isEndless: kind === 'endless' });
     } finally {
       stream.end();
       leave();
@@ -90,26 +88,28 @@ interface Sending extends StreamDeps {
   from: Position;
   wanted: ReturnType<typeof filterFrom>;
   server: boolean;
+  isEndless: boolean;
 }
 
-async function sendEvents(stream: Stream, { query, from, wanted, server, ...deps }: Sending): Promise<void> {
+function limitText(kind: keyof typeof SHARES, limit: 'no place' | 'no place for this one'): string {
+  const { most, mostOfOne } = SHARES[kind];
+  const who = limit === 'no place' ? `This process has ${most}` : `You have ${mostOfOne}`;
+  const what = kind === 'endless' ? 'open streams' : 'open streams that end (follow=false)';
+  return `${who} ${what}, which is the limit. Close some.`;
+}
+
+async function sendEvents(stream: Stream, { query, from, wanted, server, isEndless, ...deps }: Sending): Promise<void> {
   const toText = server ? sentEvent : (line: string) => `${line}\n`;
   const textOf = async (event: TailedEvent, position: string): Promise<string> =>
     toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
   if (server) void keepAlive(stream, deps.clock);
   const { signal } = stream;
-  const isEndless = query.follow === 'true' || server;
   const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.feed, from, signal);
   const position = new Map(from);
   for await (const event of events) {
     position.set(event.workspace, event.logId);
     if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
   }
-}
-
-/** Who shares the places of one caller: a person, or everyone who comes with the same role from one address. */
-function nameOf({ caller, socket }: FastifyRequest): string {
-  return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
 }
 
 interface Stream {

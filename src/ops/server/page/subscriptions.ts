@@ -5,7 +5,7 @@ import type { ReplayCall } from '../../../delivery/replay.js';
 import { triedSchema } from '../../../delivery/tried.js';
 import { verifiedSchema } from '../../../delivery/verify/verified.js';
 import * as answers from './answers.js';
-import { described, OPERATE, RefusedError, type Api } from './api.js';
+import { described, OPERATE, READS_LOG, READS_RECORDS, RefusedError, type Api } from './api.js';
 import { knownWorkspace } from './event-filter.js';
 import { readableTexts } from './event-view.js';
 import type { EndpointDeps } from './source.js';
@@ -44,7 +44,7 @@ function addDeliveries(app: Api, deps: EndpointDeps): void {
   const what = 'Who got an event, when, after how many attempts, with what answer; newest first.';
   app.get(
     '/api/deliveries',
-    { schema: of('listDeliveries', what, answers.deliveries, { querystring: deliveriesQuery }) },
+    { config: READS_LOG, schema: of('listDeliveries', what, answers.deliveries, { querystring: deliveriesQuery }) },
     async ({ query }) => ({ deliveries: await withTitles(await dispatcher.deliveries(query), deps) }),
   );
   const how = 'Where it delivers, what it selects, and how its deliveries went.';
@@ -76,6 +76,7 @@ function addTry(app: Api, { source: { dispatcher } }: EndpointDeps): void {
   app.get(
     '/api/try',
     {
+      config: READS_LOG,
       schema: of('trySubscription', 'What a subscription would have got, and why not the rest.', triedSchema, {
         querystring: z.strictObject({
           subscription: z.string(),
@@ -224,7 +225,7 @@ function addDeadLetters(app: Api, { source: { dispatcher }, views }: EndpointDep
   const what = 'Events that could not be handled, newest first.';
   app.get(
     '/api/dead-letters',
-    { schema: ofLetters('listDeadLetters', what, answers.deadLetters, { querystring }) },
+    { config: READS_RECORDS, schema: ofLetters('listDeadLetters', what, answers.deadLetters, { querystring }) },
     async ({ query }) => {
       const found = await dispatcher.deadLetters.list(query);
       const deadLetters = found.map(async ({ event, ...letter }) => {
