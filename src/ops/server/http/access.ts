@@ -15,7 +15,13 @@ export interface Caller {
 }
 
 /** Who shares the limits of one caller: a person, or everyone who comes with the same role from one address. */
-export function nameOf({ caller, socket }: { caller: Caller | null; socket: { remoteAddress?: string } }): string {
+export function nameOf({
+  caller,
+  socket,
+}: {
+  caller: Caller | null;
+  socket: { remoteAddress?: string | undefined };
+}): string {
   return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
 }
 

@@ -7,8 +7,6 @@ export interface TurnLimits {
   waitingOfOne: number;
 }
 
-export type CostlyTurns = ReturnType<typeof createTurns>;
-
 interface Waiting {
   caller: string;
   begin(): void;
