@@ -3,8 +3,7 @@
  *
  * A delayed job whose time is further away than it was to wait was put there by a clock that was ahead, or has been put
  * back since. It is brought forward, at first sight: its run knows how long it has to wait by the clock of Redis, and puts it back for the rest.
- * So one that is brought forward needlessly, as where the clocks of two machines differ, loses no time. A digest or report is left alone: its
- * moment is a time, not a wait.
+ * So one that is brought forward needlessly, as where the clocks of two machines differ, loses no time.
  *
  * Adds jobs again that a person removed or Redis forgot: without its job a head never runs, and later events of its
  * record wait behind it. A head has no job for a moment while it is added, and a run may continue until it notices a
@@ -13,7 +12,6 @@
  */
 import type { Queue } from 'bullmq';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
-import { isMomentToCome } from './digest-job.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { Claim, GroupEntry } from './groups/gate.js';
 import type { MustHaveJob } from './groups/heads.js';
@@ -60,8 +58,7 @@ export function createLostJobs(context: DispatchContext & { queues: Queues }) {
     const found = new Map<string, ReadonlySet<string>>();
     for (const one of subscriptions) {
       const queue = queues.of(one.name);
-      const nowMs = clock.now();
-      const promoted = await promote(await gate.delayedTooFar(one.name, nowMs), { queue, nowMs, alive });
+      const promoted = await promote(await gate.delayedTooFar(one.name, clock.now()), { queue, alive });
       if (promoted > 0) logger.warn({ subscription: one.name, promoted }, PROMOTED);
       const read = workspaces.filter((name) => readsWorkspace(one, name));
       // The heads first, then the jobs: a job that is added in between is found.
@@ -93,7 +90,7 @@ const PROMOTED =
 
 async function promote(
   ids: readonly string[],
-  { queue, nowMs, alive }: { queue: Queue<JobData>; nowMs: number; alive: () => void },
+  { queue, alive }: { queue: Queue<JobData>; alive: () => void },
 ): Promise<number> {
   let promoted = 0;
   for (let at = 0; at < ids.length; at += CHUNK) {
@@ -101,7 +98,7 @@ async function promote(
     const jobs = await Promise.all(ids.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
     for (const job of jobs) {
       // Another process may have promoted it.
-      if (job === undefined || isMomentToCome(job, nowMs) || !(await job.isDelayed())) continue;
+      if (job === undefined || !(await job.isDelayed())) continue;
       await job.promote();
       promoted += 1;
     }

@@ -14,12 +14,12 @@ export function nextMoment(schedule: Schedule, afterMs: number, timeZone: string
   }
 }
 
-/** The last moment before this one of a schedule with a time of day, ms. */
-export function momentBefore(schedule: Schedule, momentMs: number, timeZone: string): number {
-  for (let days = 1; ; days += 1) {
-    const from = zoned(momentMs, timeZone).subtract({ days }).startOfDay().subtract({ milliseconds: 1 });
+/** The last moment before this time, of a schedule with a time of day; ms. */
+export function momentBefore(schedule: Schedule, beforeMs: number, timeZone: string): number {
+  for (let days = 0; ; days += 1) {
+    const from = zoned(beforeMs, timeZone).subtract({ days }).startOfDay().subtract({ milliseconds: 1 });
     const moment = nextMoment(schedule, from.epochMilliseconds, timeZone);
-    if (moment < momentMs) return moment;
+    if (moment < beforeMs) return moment;
   }
 }
 

@@ -10,8 +10,7 @@ import type { ChangefeedError } from '../kit/errors.js';
 import { runLoop } from '../kit/loop.js';
 import { optionsError } from '../kit/schema/problem.js';
 import { enqueueEvents, loggedAt, originOf } from './deliveries.js';
-import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planTimed, type Timed } from './digest-job.js';
-import { nextMoment } from './moments.js';
+import { ALLOWANCE_MS, planDigestIn, planNext, scheduledJob, scheduleOf } from './scheduled-job.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchContext } from './stores.js';
 import { snapshotNameOf, type StoredTask } from './backfills.js';
@@ -58,32 +57,23 @@ export async function startReaders(options: ReadersOptions) {
       loops,
     });
   await Promise.allSettled(readers.map((reader) => reader.begin()));
-  const planning = subscriptions.flatMap((one) => [
-    ...(one.report === undefined ? [] : [planAt(one, 'report', one.report.schedule, options)]),
-    ...(one.verify === undefined ? [] : [planAt(one, 'verify', one.verify, options)]),
-  ]);
+  const planning = subscriptions.map((one) => planWithoutEvents(one, options));
   const running = Promise.all([...following, ...readers.map(run), ...planning]);
   return { ended: (): Promise<unknown> => running };
 }
 
-/** Of each workspace, the next one of what is done at a time of day. */
-function planAt(
-  { name, workspaces: wanted }: Subscription,
-  what: Timed,
-  schedule: Schedule,
-  options: ReadersOptions,
-): Promise<void> {
-  const { workspaces, queues, timeZoneOf, watch, logger: log, clock, loops, signal } = options;
+/** Plans what is done at a time of day whatever the log has: a report, or a comparison. A digest is planned where it has events. */
+async function planWithoutEvents(subscription: Subscription, options: ReadersOptions): Promise<void> {
+  const { name, digest, workspaces: wanted } = subscription;
+  const schedule = scheduleOf(subscription);
+  if (schedule === undefined || digest !== undefined) return;
+  const { workspaces, queues, watch, logger: log, clock, loops, signal } = options;
   const plan = async (): Promise<number> => {
-    for (const workspace of wanted ?? workspaces) {
-      const nowMs = clock.now();
-      const atMs = nextMoment(schedule, nowMs, timeZoneOf(workspace));
-      await planTimed(queues.of(name), what, { workspace, atMs, nowMs });
-    }
+    for (const workspace of wanted ?? workspaces) await planNext(queues.of(name), { workspace, schedule }, options);
     return REPORTS_INTERVAL_MS;
   };
   const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
-  return runLoop({ name: `plan ${what} ${name}`, run: plan, ready, signal, log, clock, loops });
+  await runLoop({ name: `plan ${name}`, run: plan, ready, signal, log, clock, loops });
 }
 
 const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';
@@ -180,16 +170,13 @@ class SubscriptionReader {
 
   /** The events wait in the log. */
   async #planDigest(schedule: Schedule, after: string, signal: AbortSignal): Promise<number> {
-    const { workspace, shared, clock, timeZoneOf, queue } = this.#options;
+    const { workspace, shared, queue } = this.#options;
     if ((await shared.read(after, 1)).length === 0) {
       await this.#options.log.checkOffset(workspace, after);
       await shared.waitAfter(after, signal);
       return 0;
     }
-    const nowMs = clock.now();
-    // All processes name the same moment: a millisecond more would be another one, for which the planned job gives way.
-    const atMs = nextMoment(schedule, nowMs, timeZoneOf(workspace));
-    await planDigest(queue, { workspace, atMs, nowMs });
+    await planNext(queue, { workspace, schedule }, this.#options);
     return PLANNED_WAIT_MS;
   }
 
@@ -198,7 +185,7 @@ class SubscriptionReader {
     const { workspace, subscription, queue, allowance } = this.#options;
     const { name, mostPerMinute: most } = subscription;
     if (most === undefined) return { events, endsInMs: 0 };
-    if (await isDigestPlanned(queue, workspace)) return null;
+    if ((await scheduledJob(queue, workspace)) !== undefined) return null;
     if (events === 0) return { events, endsInMs: 0 };
     return await allowance.take(workspace, name, { events, most, windowMs: ALLOWANCE_MS });
   }

@@ -5,13 +5,13 @@ import { gather } from '../kit/gather.js';
 import { Tally } from '../kit/tally.js';
 import { Interrupt } from './attempt.js';
 import { addJobs, idsOf } from './deliveries.js';
-import { DIGEST_JOBS } from './digest-job.js';
 import type { HeadJob } from './groups/gate.js';
 import type { JobData } from './queues.js';
 import { TakenOver, type Lock, type RunOptions } from './run.js';
 import { runDelivery } from './run-delivery.js';
 import type { Tallies } from './run-state.js';
-import { runDigest } from './run-digest.js';
+import { runScheduled } from './run-scheduled.js';
+import { isScheduled } from './scheduled-job.js';
 
 type ExtendLocks = (ids: string[], tokens: string[], lockMs: number) => Promise<string[]>;
 
@@ -38,7 +38,7 @@ export function createRuns(options: RunOptions) {
       running.set(id, lock);
       try {
         await unfinished.during(what, () =>
-          DIGEST_JOBS.has(job.name) ? runDigest({ job, lock }, context) : runDelivery({ job, lock }, context),
+          isScheduled(job) ? runScheduled({ job, lock }, context) : runDelivery({ job, lock }, context),
         );
       } catch (error) {
         if (!(error instanceof TakenOver)) throw error;

@@ -6,8 +6,8 @@ import type { Subscription } from './handlers/handler.js';
 import { isoTime } from '../kit/clock.js';
 import { knownMs, SKEW_MS } from '../kit/stored-time.js';
 import { isSentAgain } from './deliveries.js';
-import { ALLOWANCE_MS, digestJob, timedJob } from './digest-job.js';
 import { nextMoment } from './moments.js';
+import { ALLOWANCE_MS, scheduledJob, scheduleOf } from './scheduled-job.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
 import type { DispatchContext } from './stores.js';
@@ -93,15 +93,13 @@ async function readStatistics(
 
 /** Digests, reports and comparisons that are planned for later: no event waits in them. */
 async function plannedJobs(
-  { digest, mostPerMinute, report, verify }: Subscription,
+  subscription: Subscription,
   queue: Queue<JobData>,
-  { workspaces, timeZoneOf, clock }: DispatchContext,
+  { workspaces }: DispatchContext,
 ): Promise<number> {
-  if ([digest, mostPerMinute, report, verify].every((option) => option === undefined)) return 0;
-  const [timed, schedule] = report ? (['report', report.schedule] as const) : (['verify', verify] as const);
+  if (scheduleOf(subscription) === undefined && subscription.mostPerMinute === undefined) return 0;
   const isPlanned = async (workspace: string): Promise<boolean> => {
-    const atMs = schedule && nextMoment(schedule, clock.now(), timeZoneOf(workspace));
-    const job = await (atMs === undefined ? digestJob(queue, workspace) : timedJob(queue, timed, workspace, atMs));
+    const job = await scheduledJob(queue, workspace);
     return job?.attemptsMade === 0 && (await job.isDelayed());
   };
   return (await Promise.all(workspaces.map(isPlanned))).filter((one) => one).length;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { bullmq, type BullmqOptions } from '../../src/delivery/handlers/bullmq/bullmq.js';
 import { openConnections } from '../../src/redis/connections.js';
 import { freePort } from '../../src/redis/private/launch.js';
@@ -62,7 +62,7 @@ describe('cluster', () => {
     const events = Array.from({ length: 30 }, (_, at) => changeEvent({ record: `p${at}`, sequence: 1 }));
     await appendEvents({ redis, keys }, events);
     await eventually(async () => {
-      const job = await digestJob(queues.of('s'), 'acme');
+      const job = await scheduledJob(queues.of('s'), 'acme');
       if (await job?.isDelayed()) await job?.promote();
       expect([single.length, digests]).toEqual([5, [25]]);
     });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { digestJob, planTimed, timedJob } from '../../src/delivery/digest-job.js';
 import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
+import { planNext, scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { isoTime, systemClock } from '../../src/kit/clock.js';
 import type { DigestContext, DigestSummary, Subscription } from '../../src/delivery/handlers/handler.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { aSubscription } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
 import { appendEvents, changeEvent, WORKSPACE, changesOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 import { useRedis } from '../support/redis.js';
+import { bringForward } from '../support/scheduled.js';
 
 const test = useRedis();
 const DAILY = { when: { at: '09:00' }, days: [1, 2, 3, 4, 5, 6, 7] } as const;
@@ -31,14 +32,7 @@ function aDigest(changes: Partial<Subscription> = {}) {
   return { digests, contexts, subscription };
 }
 
-/** Nobody waits for nine o'clock: BullMQ's own command brings the job forward. */
-async function promote({ queues }: RunningFanOut, name = 's'): Promise<void> {
-  await eventually(async () => {
-    const job = await digestJob(queues.of(name), WORKSPACE);
-    expect(job).toBeDefined();
-    await job?.promote();
-  });
-}
+const promote = ({ queues }: RunningFanOut): Promise<void> => eventually(() => bringForward(queues.of('s')));
 
 /** Handles what is in the log up to this entry. */
 async function digested(running: RunningFanOut, logId: string | undefined): Promise<void> {
@@ -193,24 +187,27 @@ describe('digest', () => {
     await runFanOut(test, [subscription]);
     const ids = await appendEvents(test, changesOf('a', 1, 2));
     await digested(running, ids[1]);
-    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
+    await eventually(async () => expect(await scheduledJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
     expect(digests).toHaveLength(1);
   });
 
-  it('digest: is planned for its moment to the millisecond, so that no process plans another', async () => {
-    let ms = systemClock.now();
-    const clock = { ...systemClock, now: () => (ms += 1) };
-    const running = await runFanOut(test, [aDigest().subscription], { clock });
-    await appendEvents(test, changesOf('a', 1, 2));
-    const planned = () => digestJob(running.queues.of('s'), WORKSPACE);
-    await eventually(async () => expect((await planned())?.data.atMs).toBe(nextMoment(DAILY, ms, 'Asia/Seoul')));
-  });
+  it.each([-2, 2])(
+    'digest: is planned for its moment by a process whose clock is wrong by %d days, so that no process plans another',
+    async (days) => {
+      const clock = { ...systemClock, now: () => systemClock.now() + days * 86_400_000 };
+      const running = await runFanOut(test, [aDigest().subscription], { clock });
+      await appendEvents(test, changesOf('a', 1, 2));
+      const job = await eventually(async () => (await scheduledJob(running.queues.of('s'), WORKSPACE))!.toJSON());
+      const atMs = nextMoment(DAILY, systemClock.now(), 'Asia/Seoul');
+      expect([job.data.atMs, job.timestamp + job.delay]).toEqual([atMs, atMs]);
+    },
+  );
 
   it('digest: is sent once by the process that runs at its moment, after all have been restarted', async () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
     const ids = await appendEvents(test, changesOf('a', 1, 2));
-    await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
+    await eventually(async () => expect(await scheduledJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
     await before.pool.stop();
     await before.dispatcher.stop();
     await promote(before);
@@ -223,7 +220,7 @@ describe('digest', () => {
     const { subscription } = aDigest({ digest: { when: { everyMs: 86_400_000 }, days: [1] } });
     const before = await runFanOut(test, [subscription]);
     await appendEvents(test, changesOf('a', 1, 2));
-    const planned = async () => (await digestJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
+    const planned = async () => (await scheduledJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
     await eventually(async () => expect(await planned()).toBeGreaterThan(0));
     await before.dispatcher.stop();
     await before.pool.stop();
@@ -236,7 +233,7 @@ describe('digest', () => {
     const { subscription } = aDigest({ lateAfterMs: 1 });
     const running = await runFanOut(test, [subscription]);
     await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
-    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeDefined());
+    await eventually(async () => expect(await scheduledJob(running.queues.of('s'), WORKSPACE)).toBeDefined());
     const [status] = await running.dispatcher.statistics();
     expect(status).toMatchObject({ waiting: 0, delayed: 0, lagEvents: 1, lagSeconds: 0, lateSince: null });
     expect(await running.dispatcher.waitUntilHandled({ timeoutMs: 0 })).toEqual({ outcome: 'handled' });
@@ -246,7 +243,7 @@ describe('digest', () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
     await appendEvents(test, changesOf('a', 1, 2));
-    await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
+    await eventually(async () => expect(await scheduledJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
     await before.pool.stop();
     await before.dispatcher.stop();
     const single: number[] = [];
@@ -254,7 +251,7 @@ describe('digest', () => {
     await eventually(() => expect(single).toEqual([1, 2]));
     // What was planned is nothing now.
     await promote(running);
-    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
+    await eventually(async () => expect(await scheduledJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
     expect([digests.length, single]).toEqual([0, [1, 2]]);
   });
 
@@ -275,7 +272,11 @@ describe('report', () => {
     return { when: { at }, days: DAILY.days } as const;
   };
   const lastMomentOf = (schedule: ReturnType<typeof dailyAgo>): number =>
-    momentBefore(schedule, nextMoment(schedule, systemClock.now(), SEOUL), SEOUL);
+    momentBefore(schedule, systemClock.now(), SEOUL);
+  const planned = ({ queues }: RunningFanOut) => scheduledJob(queues.of('s'), WORKSPACE);
+  /** As if the job had been planned for this moment. */
+  const plannedAt = (atMs: number, { queues }: RunningFanOut): Promise<void> =>
+    eventually(() => bringForward(queues.of('s'), { atMs }));
 
   function aReport(schedule: ReturnType<typeof dailyAgo>) {
     const sentSince: string[] = [];
@@ -287,17 +288,16 @@ describe('report', () => {
   it('report: after a pause of days there is one, of now', async () => {
     const schedule = dailyAgo(1_800_000);
     const { subscription, extras, sentSince } = aReport(schedule);
-    const { queues } = await runFanOut(test, [subscription], extras);
-    const queue = queues.of('s');
+    const running = await runFanOut(test, [subscription], extras);
+    const queue = running.queues.of('s');
     await queue.pause();
     const last = lastMomentOf(schedule);
     const before = momentBefore(schedule, last, SEOUL);
-    const moments = [momentBefore(schedule, before, SEOUL), before, last];
-    for (const atMs of moments)
-      await planTimed(queue, 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    await plannedAt(momentBefore(schedule, before, SEOUL), running);
     await queue.resume();
 
-    await eventually(async () => expect(await queue.getCompletedCount()).toBe(3));
+    const next = nextMoment(schedule, systemClock.now(), SEOUL);
+    await eventually(async () => expect((await planned(running))?.data.atMs ?? next).toBe(next));
     expect(sentSince).toEqual([isoTime(before)]);
   });
 
@@ -306,28 +306,39 @@ describe('report', () => {
     const old = aReport(dailyAgo(-7_200_000));
     const current = aReport(known);
     const process = await runFanOut(test, [old.subscription], old.extras);
-    const queue = process.queues.of('s');
     const atMs = lastMomentOf(known);
-    await planTimed(queue, 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
-    const planned = () => timedJob(queue, 'report', WORKSPACE, atMs);
+    await plannedAt(atMs, process);
     await eventually(async () => {
-      expect((await planned())?.attemptsStarted).toBe(1);
-      expect(await (await planned())?.isDelayed()).toBe(true);
+      expect((await planned(process))?.attemptsStarted).toBe(1);
+      expect(await (await planned(process))?.isDelayed()).toBe(true);
     });
     await process.pool.stop();
     await runFanOut(test, [current.subscription], current.extras);
-    await (await planned())?.promote();
+    await (await planned(process))?.promote();
 
-    await eventually(async () => expect(await (await planned())?.isCompleted()).toBe(true));
-    expect([old.sentSince, current.sentSince]).toEqual([[], [isoTime(momentBefore(known, atMs, SEOUL))]]);
+    const since = isoTime(momentBefore(known, atMs, SEOUL));
+    await eventually(() => expect([old.sentSince, current.sentSince]).toEqual([[], [since]]));
+  });
+
+  it('report: of two processes that know different schedules, neither takes the earlier moment from the other', async () => {
+    const [early, late] = [dailyAgo(-7_200_000), dailyAgo(-14_400_000)];
+    const first = await runFanOut(test, [aReport(late).subscription]);
+    const moment = (schedule: typeof early): number => nextMoment(schedule, systemClock.now(), SEOUL);
+    await eventually(async () => expect((await planned(first))?.data.atMs).toBe(moment(late)));
+    const second = await runFanOut(test, [aReport(early).subscription]);
+    await eventually(async () => expect((await planned(first))?.data.atMs).toBe(moment(early)));
+    await second.dispatcher.stop();
+
+    const { log } = fanOutDeps(test);
+    await planNext(first.queues.of('s'), { workspace: WORKSPACE, schedule: late }, { log, timeZoneOf: () => SEOUL });
+    expect((await planned(first))?.data.atMs).toBe(moment(early));
   });
 
   it('report: one whose moment no process knows is dropped once no configuration can be under way', async () => {
     const { subscription, extras, sentSince } = aReport(dailyAgo(-7_200_000));
-    const { queues } = await runFanOut(test, [subscription], extras);
-    const atMs = lastMomentOf(dailyAgo(3_700_000));
-    await planTimed(queues.of('s'), 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
-    await eventually(async () => expect(await queues.of('s').getCompletedCount()).toBe(1));
+    const running = await runFanOut(test, [subscription], extras);
+    await plannedAt(lastMomentOf(dailyAgo(3_700_000)), running);
+    await eventually(async () => expect(await planned(running)).toBeUndefined());
     expect(sentSince).toEqual([]);
   });
 });

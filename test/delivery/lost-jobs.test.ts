@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { createLostJobs } from '../../src/delivery/lost-jobs.js';
 import type { JobData } from '../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -363,21 +363,21 @@ describe('jobs that were planned by another clock', () => {
     expect(attempts.map(({ attempt }) => attempt)).toEqual([1]);
   });
 
-  it('lost jobs: a digest waits for its moment when the clock has been put back', async () => {
-    const clock = clockAheadBy(120_000);
+  // A worker whose clock is ahead takes it too early, as here.
+  it('lost jobs: a digest that another clock takes before its moment is put back', async () => {
     const digest = { when: { everyMs: DAY_MS }, days: [1, 2, 3, 4, 5, 6, 7] } as const;
     const digests: number[] = [];
     const handleDigest: Subscription['handleDigest'] = ({ count }) => void digests.push(count);
     const more = { digest, digestOnly: true, handleDigest };
-    const { append, queue, warnings, severalChecks } = await fanOut(() => undefined, more);
+    const { append, queue, severalChecks } = await fanOut(() => undefined, more);
     await append(1);
-    const planned = () => digestJob(queue, WORKSPACE);
-    await eventually(async () => expect(await planned()).toBeDefined());
-    clock.putBack();
+    const planned = () => scheduledJob(queue, WORKSPACE);
+    await eventually(async () => (await planned())!.promote());
+    await eventually(async () => expect(await planned()).toMatchObject({ attemptsStarted: 1, attemptsMade: 0 }));
     await severalChecks();
 
     expect(await (await planned())?.isDelayed()).toBe(true);
-    expect({ digests, warnings: warnings() }).toEqual({ digests: [], warnings: [] });
+    expect(digests).toEqual([]);
   });
 
   it('lost jobs: a retry for which the receiver has set the time waits for it', async () => {

@@ -116,5 +116,7 @@ describe('moments of a digest', () => {
     const before = (at: string): string => new Date(momentBefore(schedule, Date.parse(at), SEOUL)).toISOString();
     expect(before('2026-11-30T09:00:00+09:00')).toBe('2026-11-27T00:00:00.000Z');
     expect(before('2026-12-01T09:00:00+09:00')).toBe('2026-11-30T00:00:00.000Z');
+    expect(before('2026-12-01T08:59:00+09:00')).toBe('2026-11-30T00:00:00.000Z');
+    expect(before('2026-12-01T09:00:01+09:00')).toBe('2026-12-01T00:00:00.000Z');
   });
 });

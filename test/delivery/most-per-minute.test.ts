@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import type { DigestSummary } from '../../src/delivery/handlers/handler.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { aSubscription } from '../support/fan-out.js';
@@ -29,7 +29,7 @@ describe('most per minute', () => {
     const { queues, dispatcher } = await runFanOut(test, [subscription]);
     const ids = await appendEvents(test, PEOPLE);
     const job = await eventually(async () => {
-      const found = await digestJob(queues.of('s'), WORKSPACE);
+      const found = await scheduledJob(queues.of('s'), WORKSPACE);
       expect(found).toBeDefined();
       return found;
     });

@@ -1,7 +1,6 @@
 /** What is left of each delivery: who got it, when, after how many attempts, with what answer. */
 import { describe, expect, it } from 'vitest';
 import type { DeliveryRow } from '../../src/delivery/receipts/delivery-row.js';
-import { digestJob } from '../../src/delivery/digest-job.js';
 import { mergedEventId } from '../../src/events/envelope.js';
 import { PermanentError, RetryAfterError } from '../../src/delivery/handlers/errors.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
@@ -12,6 +11,7 @@ import { aSubscription } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { useRedis } from '../support/redis.js';
+import { bringForward } from '../support/scheduled.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
@@ -274,11 +274,7 @@ describe('receipts: are kept', () => {
       }),
     ]);
     const logged = await running.append(1, 2, 3);
-    await eventually(async () => {
-      const job = await digestJob(running.queues.of('s'), WORKSPACE);
-      expect(job).toBeDefined();
-      await job?.promote();
-    });
+    await eventually(() => bringForward(running.queues.of('s')));
     await eventually(async () => expect(await all()).toHaveLength(2));
     const digest = { fromLogId: logged[0], toLogId: logged[2], events: 2 };
     const answers = (await running.dispatcher.deliveries({ event: first.id })).map((row) => [

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { openQueues } from '../../src/delivery/queues.js';
 import { silentLog } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
@@ -45,7 +45,7 @@ it('most per minute: an import of 3,000 people is at most 40 chat messages, whic
   await eventually(
     async () => {
       // At the end of the minute, brought forward.
-      const job = await digestJob(queues.of('chat'), 'acme');
+      const job = await scheduledJob(queues.of('chat'), 'acme');
       if (await job?.isDelayed()) await job?.promote();
       expect(told()).toBe(3_000);
     },

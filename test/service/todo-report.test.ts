@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { timedJob } from '../../src/delivery/digest-job.js';
-import { nextMoment } from '../../src/delivery/moments.js';
+import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
 import { openQueues } from '../../src/delivery/queues.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { configWarnings } from '../../src/service/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { isoTime, systemClock } from '../../src/kit/clock.js';
@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { openFeed } from '../support/feed.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 import { useRedis } from '../support/redis.js';
+import { bringForward } from '../support/scheduled.js';
 import { served } from '../support/sandbox.js';
 
 const test = useRedis();
@@ -41,31 +42,29 @@ async function reported(more: { lists?: object; language?: 'ko'; per?: 'team' } 
     ...{ subscriptions: [{ name: 'morning' }], logger: silentLog },
   });
   onTestFinished(() => queues.close());
-  const atMs = nextMoment(SCHEDULE, systemClock.now(), 'Asia/Seoul');
-  await eventually(async () => {
-    const job = await timedJob(queues.of('morning'), 'report', 'acme', atMs);
-    expect(job).toBeDefined();
-    await job?.promote();
-  });
+  await eventually(() => bringForward(queues.of('morning')));
   const text = await eventually(() => {
     expect(receiver.received).toHaveLength(1);
     return (JSON.parse(receiver.received[0]?.body ?? '') as { text: string }).text;
   });
+  const atMs = momentBefore(SCHEDULE, systemClock.now(), 'Asia/Seoul');
   const since = isoTime(atMs - 86_400_000);
   const { total } = (await feed.todos({ since }).catch(() => null))?.workspaces[0] ?? {};
-  return { text, total, receiver, feed, queues, atMs };
+  return { text, total, receiver, feed, queues };
 }
 
 it('report: says once, whatever the number of processes, what the command todos counts', async () => {
-  const { text, total, receiver, feed, queues, atMs } = await reported();
+  const { text, total, receiver, feed, queues } = await reported();
   expect(text.split('\n')[0]).toMatch(
     new RegExp(
       `^\\*Todos in acme: ${total?.completed} completed since .*09:00, ${total?.overdue} overdue, ${total?.dueToday} due today, ${total?.open} open\\*$`,
     ),
   );
   expect(text.split('\n')[1]).toMatch(/^• .+: \d+ completed, \d+ overdue, \d+ due today, \d+ open$/);
+  // Its job is gone. One for the next morning may be there by now.
+  const nextMs = nextMoment(SCHEDULE, systemClock.now(), 'Asia/Seoul');
   await eventually(async () =>
-    expect(await (await timedJob(queues.of('morning'), 'report', 'acme', atMs))?.isCompleted()).toBe(true),
+    expect((await scheduledJob(queues.of('morning'), 'acme'))?.data.atMs ?? nextMs).toBe(nextMs),
   );
   const [status] = (await feed.status()).subscriptions;
   expect(status).toMatchObject({ waiting: 0, delayed: 0, dead: 0, lagEvents: 0, lateSince: null });

@@ -1,6 +1,6 @@
 /** An import while the process that sends its messages is killed again and again. */
 import { expect } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
+import { scheduledJob } from '../../src/delivery/scheduled-job.js';
 import { openQueues } from '../../src/delivery/queues.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
@@ -27,7 +27,7 @@ export async function killedImport(
   const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
   const launch = () => start(child, { env: { DIGEST_URL: test.url, DIGEST_PREFIX: test.keys.prefix } });
   const promote = async (): Promise<void> => {
-    const job = await digestJob(queues.of('s'), WORKSPACE);
+    const job = await scheduledJob(queues.of('s'), WORKSPACE);
     if (await job?.isDelayed()) await job?.promote().catch(() => undefined);
   };
   const events = Array.from({ length: people }, (_, at) =>

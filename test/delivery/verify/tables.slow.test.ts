@@ -1,9 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { timedJob } from '../../../src/delivery/digest-job.js';
-import { nextMoment } from '../../../src/delivery/moments.js';
 import { openQueues } from '../../../src/delivery/queues.js';
+import { scheduledJob } from '../../../src/delivery/scheduled-job.js';
 import { NO_COUNTS, type VerifiedList } from '../../../src/delivery/verify/verified.js';
-import { systemClock } from '../../../src/kit/clock.js';
 import { silentLog } from '../../../src/kit/log.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
@@ -11,6 +9,7 @@ import { openFeed } from '../../support/feed.js';
 import { useMirrors } from '../../support/mirror.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';
+import { bringForward } from '../../support/scheduled.js';
 
 const test = useRedis();
 const cli = useCli();
@@ -109,15 +108,9 @@ describe.skipIf(absent !== null)('verify of tables', () => {
       ...{ subscriptions: [{ name: 'mirror' }], logger: silentLog },
     });
     onTestFinished(() => queues.close());
-    const schedule = { when: { at: '03:00' }, days: [1, 2, 3, 4, 5, 6, 7] };
-    const atMs = nextMoment(schedule, systemClock.now(), 'Asia/Seoul');
-    const job = await eventually(async () => {
-      const planned = await timedJob(queues.of('mirror'), 'verify', 'acme', atMs);
-      expect(planned).toBeDefined();
-      return planned;
-    });
+    await eventually(async () => expect(await scheduledJob(queues.of('mirror'), 'acme')).toBeDefined());
     expect((await feed.status()).subscriptions[0]).toMatchObject({ delayed: 0, lagEvents: 0, verified: null });
-    await job?.promote();
+    await bringForward(queues.of('mirror'));
     await eventually(async () =>
       expect((await feed.status()).problems.filter(({ kind }) => kind === 'copy.wrong')).toMatchObject([
         { severity: 'error', subject: 'subscription:mirror', facts: { count: 4, behind: 1, missing: 2, extra: 1 } },

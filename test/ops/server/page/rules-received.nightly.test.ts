@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestJob } from '../../../../src/delivery/digest-job.js';
 import { openQueues } from '../../../../src/delivery/queues.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import { freePort } from '../../../../src/redis/private/launch.js';
@@ -12,6 +11,7 @@ import { eventually } from '../../../support/eventually.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
 import { OPERATE, OPERATOR } from '../../../support/page-feed.js';
 import { useRedis } from '../../../support/redis.js';
+import { bringForward } from '../../../support/scheduled.js';
 import { served } from '../../../support/sandbox.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -153,9 +153,7 @@ describe.skipIf(CHROMIUM === null)('rules from an empty page to a message', { ti
           subscriptions: [{ name }],
           logger: silentLog,
         });
-        // Nobody waits for nine o'clock: BullMQ's own command brings the job forward.
-        await eventually(async () => expect(await digestJob(queues.of(name), 'acme')).toBeDefined());
-        await (await digestJob(queues.of(name), 'acme'))?.promote();
+        await eventually(() => bringForward(queues.of(name)));
         await queues.close();
         await received('/chat', '등급: A → C');
       });
