@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const CHECKS = ['lint', 'typecheck', 'format:check', 'build', 'arrows', 'exports', 'notices'];
+const CHECKS = ['lint', 'typecheck', 'format:check', 'build', 'arrows', 'exports', 'notices', 'sources'];
 
 const waiting = CHECKS.filter((name) => name !== 'build' || !process.argv.includes('--built'));
 let failed = false;

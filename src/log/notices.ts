@@ -73,7 +73,7 @@ export function createNoticeStore(
   };
 }
 
-/** What a script needs to publish a problem (lua/shared/publish-notice.lua). */
+/** What a script needs to publish a problem (redis/lua/publish-notice.lua). */
 export function noticeArguments(draft: Draft, nowMs: number): (string | number)[] {
   const { kind, subject, severity, list, at } = draft;
   const facts: Facts = { severity, list, since: draft.since ?? at };

@@ -232,12 +232,12 @@ class WorkspaceGuard {
   }
 }
 
-/** As in lua/shared/step.lua. */
+/** As in redis/lua/step.lua. */
 export function numberOfStep(step: string): number {
   return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
 }
 
-/** As in lua/shared/step.lua: of a step that is older than those kept nothing is known. */
+/** As in redis/lua/step.lua: of a step that is older than those kept nothing is known. */
 function isStepGone(step: string, { last, kept }: { last: string; kept: readonly string[] }): boolean {
   const number = numberOfStep(step);
   if (numberOfStep(last) < number) return true;

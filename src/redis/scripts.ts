@@ -1,4 +1,4 @@
-/** Called by digest, sent whole when unknown to Redis. `--- @include "x"` stands for the file `lua/x.lua` beside this one. */
+/** Called by digest, sent whole when unknown to Redis. `--- @include "x"` stands for the file `x.lua` of the folder `lua` beside this one. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ChangefeedError, describe } from '../kit/errors.js';

@@ -15,7 +15,7 @@ export interface GroupEntry {
 const LOG_ID = /^\d+-\d+$/;
 export const SEPARATOR = '\x1f';
 
-/** The counterpart of lua/shared/entry.lua. */
+/** The counterpart of redis/lua/entry.lua. */
 export function packEntry({ id, logId, atMs, kind, type }: GroupEntry): string {
   return [id, logId, atMs, kind, type].join(SEPARATOR);
 }

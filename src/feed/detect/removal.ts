@@ -1,5 +1,5 @@
 /**
- * How a deletion is decided, all of it; `list/guards/finish-removals.ts` reads and commits what it needs.
+ * How a deletion is decided, all of it; `list/removals.ts` reads and commits what it needs.
  *
  * 1. Only complete sweeps count: every page was read up to the end of the list. An id that was on some page of the last
  *    complete sweep and is on none now is missing (`vanished`). Ids that only an abandoned sweep has seen (unconfirmed
