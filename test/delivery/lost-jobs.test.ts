@@ -372,11 +372,17 @@ describe('jobs that were planned by another clock', () => {
     const { append, queue, severalChecks } = await fanOut(() => undefined, more);
     await append(1);
     const planned = () => scheduledJob(queue, WORKSPACE);
-    await eventually(async () => (await planned())!.promote());
+    await eventually(async () => expect(await planned()).toBeDefined());
+    const beforeMs = Date.now();
+    await (await planned())?.promote();
     await eventually(async () => expect(await planned()).toMatchObject({ attemptsStarted: 1, attemptsMade: 0 }));
     await severalChecks();
 
-    expect(await (await planned())?.isDelayed()).toBe(true);
+    const job = (await planned())!;
+    expect(await job.isDelayed()).toBe(true);
+    const putBackAtMs = (job.data.atMs ?? 0) - job.delay;
+    expect(putBackAtMs).toBeGreaterThanOrEqual(beforeMs - 5);
+    expect(putBackAtMs).toBeLessThanOrEqual(Date.now() + 5);
     expect(digests).toEqual([]);
   });
 
