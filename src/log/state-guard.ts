@@ -24,7 +24,7 @@ const readStateScript = loadScript('read-state', import.meta.url);
 const beginEpoch = loadScript('begin-epoch', import.meta.url);
 
 /** The version of what is stored, in any key of a workspace. Increase it when another version would misread it. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 const stateSchema = z.object({
   format: z.number(),

@@ -131,10 +131,10 @@ export class Keys {
   /** string with TTL: events of the workspace that were to be handled one by one in this window. */
   allowance = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `allowance:${workspace}`);
-  /** stream, field: number of its last receipt, value: packed receipts (receipt.ts) of ended attempts, some 5 kB. */
+  /** stream, field: number of its last receipt, value: receipts of ended attempts (receipt.ts), one a line, some 5 kB. */
   receipts = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `receipts:${workspace}`);
-  /** string: packed receipts that are not in an entry of `receipts` yet. */
+  /** string: receipts that are not in an entry of `receipts` yet. */
   openReceipts = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `receipts-open:${workspace}`);
   /** string (JSON): when its copy was verified last, and how many records were found how. */

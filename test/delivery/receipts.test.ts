@@ -255,6 +255,12 @@ describe('receipts: are kept', () => {
     expect(await all()).toEqual([]);
   });
 
+  it('by age also behind open ones that cannot be read', async () => {
+    await test.redis.set(test.keys.openReceipts('s', WORKSPACE), 'no receipts');
+    await store().trim(HERE, KEPT, Date.now());
+    expect(await test.redis.exists(test.keys.openReceipts('s', WORKSPACE))).toBe(0);
+  });
+
   it('not at all with `receipts: false`, and what was kept before is removed', async () => {
     await store().keep(HERE, { receipts: [receipt(1, Date.now())], most: 1_000 });
     await store().trim(HERE, null, Date.now());

@@ -25,7 +25,7 @@ import { eventSchema } from '../../log/event-log.js';
 import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
 import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';
 import type { Keys } from '../../redis/keys.js';
-import { packReceipt, type Receipt } from '../receipts/receipt.js';
+import { lineOf, type Receipt } from '../receipts/receipt.js';
 import { loadScript, unexpectedAnswer } from '../../redis/scripts.js';
 import { readJson } from '../../redis/stored.js';
 
@@ -309,19 +309,14 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
     group === null ? pending : keys.group(subscription, group),
     keys.jobLock(subscription, id),
   ]);
-  const receipts: Buffer[] = [];
-  const texts = questions.map(({ claim: { id, token }, verb, count, noted }) => {
-    const packed = noted?.receipts.map(packReceipt) ?? [];
-    receipts.push(...packed);
-    const bytes = packed.reduce((sum, { length }) => sum + length, 0);
-    return [verb, id, token, count, bytes].join(SEPARATOR);
-  });
+  const texts = questions.map(({ claim: { id, token }, verb, count, noted }) =>
+    [verb, id, token, count, noted?.receipts.map(lineOf).join('') ?? ''].join(SEPARATOR),
+  );
   const merged = questions.flatMap((question) => question.merged ?? []);
   const own = [keys.payloads(subscription), keys.health(subscription), pending];
   const kept = [keys.receipts, keys.openReceipts, keys.undelivered].map((keyOf) => keyOf(subscription, workspace));
   const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
-  const all = receipts.length === 0 ? '' : Buffer.concat(receipts);
-  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, all, ...texts, ...merged]);
+  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, ...texts, ...merged]);
   if (Array.isArray(answer) && answer.length === questions.length) return answer as Answer[];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }

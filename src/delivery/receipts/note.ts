@@ -42,7 +42,8 @@ export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noti
   const { subscription, measure, clock } = noting;
   for (const _ of deliveries) measure?.delivered(subscription.name, ended.outcome);
   if (subscription.receipts == null) return undefined;
-  const about = aboutEnd(ended, noting);
+  const endedAtMs = clock.now();
+  const about = aboutEnd(ended, endedAtMs, noting);
   const receipts = deliveries.map(({ id, workspace, logId, event, digest }): Receipt => {
     const origin = originOf(id);
     const { id: eventId, subject: recordId, type } = event;
@@ -55,12 +56,12 @@ export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noti
       ...(origin !== undefined && { origin }),
       ...(digest && { digest }),
     };
-    return { endedAtMs: clock.now(), ...of, ...about };
+    return { endedAtMs, ...of, ...about };
   });
   return { receipts, most: subscription.receipts.number };
 }
 
-function aboutEnd(ended: Ended, { subscription: { receipts }, logAgeMs = 0 }: Noting) {
+function aboutEnd(ended: Ended, endedAtMs: number, { subscription: { receipts }, logAgeMs = 0 }: Noting) {
   const { outcome } = ended;
   if (outcome === 'delivered') return { outcome, ms: ended.ms, attempt: ended.attempt, status: ended.status ?? 0 };
   if (outcome === 'skipped') {
@@ -72,6 +73,7 @@ function aboutEnd(ended: Ended, { subscription: { receipts }, logAgeMs = 0 }: No
   return {
     ...{ outcome, ms, attempt, status, error: code ?? name },
     ...(words !== '' && { words }),
-    ...(outcome === 'retry' && ended.nextAtMs !== undefined && { nextAtMs: ended.nextAtMs }),
+    // Its time may be over when this is noted.
+    ...(outcome === 'retry' && ended.nextAtMs !== undefined && { nextAtMs: Math.max(endedAtMs, ended.nextAtMs) }),
   };
 }

@@ -1,27 +1,18 @@
 /**
- * A receipt says how one attempt of a delivery ended: who, when, with what answer. It is packed, because there is one for every
- * delivery, and a search reads a million of them: a search compares bytes, and unpacks what may match. Pure.
+ * A receipt says how one attempt of a delivery ended: who, when, with what answer. It is stored as one line of text, its parts separated by
+ * tabs; what it does not have at its end is left out. Numbers of milliseconds have base 36, and ids of ours base 64, because there is a receipt
+ * for every delivery. Pure.
  *
- *   length of the rest, 2 bytes · outcome, 1 · parts, 1 · end, 6 · event · log id · record · type · duration · attempt · status
- *   then the parts that it has, in the order of PARTS
+ *   outcome · end · event · log id · record · type · duration · attempt · status · next attempt · error · words · origin · into · digest
  */
 import { keyOfField, recordField } from '../../redis/keys.js';
 
-/** Their order is stored: add at the end only. */
-const OUTCOMES = ['delivered', 'retry', 'dead', 'skipped'] as const;
-const PARTS = ['nextAtMs', 'error', 'words', 'origin', 'into', 'digest'] as const;
-/** Types of these words take a byte or two, others are stored as text. */
-const OBJECTS = [
-  ...['person', 'organization', 'memo', 'todo', 'deal_history', 'person_activity', 'deal', 'lead'],
-  ...['person_history', 'organization_history', 'lead_history'],
-];
-const VERBS = [
-  ...['created', 'updated', 'deleted', 'snapshot', 'schema_changed', 'completed', 'reopened', 'rescheduled'],
-  ...['reassigned', 'due_soon', 'overdue'],
-];
-const VERBS_MOST = 16;
+const LETTERS = { delivered: 'd', retry: 'r', dead: 'x', skipped: 's' } as const;
+const OUTCOMES = new Map<string, ReceiptOutcome>(
+  (['delivered', 'retry', 'dead', 'skipped'] as const).map((outcome) => [LETTERS[outcome], outcome]),
+);
 
-export type ReceiptOutcome = (typeof OUTCOMES)[number];
+export type ReceiptOutcome = keyof typeof LETTERS;
 
 export interface Receipt {
   /** `skipped`: it left without its handler being called. `retry`: the attempt failed, another one follows. */
@@ -51,195 +42,109 @@ export interface Receipt {
   digest?: { fromLogId: string; count: number };
 }
 
-const LENGTH_BYTES = 2;
-const OUTCOME_AT = 2;
-const PARTS_AT = 3;
-const END_AT = 4;
-export const HEAD_BYTES = 10;
-/** The length has two bytes. A record's id may be any text. */
-const LONGEST_TEXT = 2_000;
+/** Before the part about a digest, by which a search finds all lines that have one. A line with other texts may contain it too. */
+export const DIGEST_MARK = '#';
 
-export function packReceipt(receipt: Receipt): Buffer {
-  const { endedAtMs, nextAtMs, error, words, origin, into, digest } = receipt;
-  const packed = packing(() => {
-    out.at = HEAD_BYTES;
-    out.bytes[OUTCOME_AT] = OUTCOMES.indexOf(receipt.outcome);
-    out.bytes[PARTS_AT] = PARTS.reduce((bits, part, at) => (receipt[part] === undefined ? bits : bits | (1 << at)), 0);
-    out.bytes.writeUIntBE(endedAtMs, END_AT, 6);
-    putId(receipt.eventId);
-    putLogId(receipt.logId, endedAtMs);
-    putRecord(receipt.recordId);
-    putType(receipt.type);
-    putNumber(receipt.ms);
-    putNumber(receipt.attempt);
-    putNumber(receipt.status);
-    if (nextAtMs !== undefined) putNumber(nextAtMs - endedAtMs);
-    for (const text of [error, words, origin]) if (text !== undefined) putText(text);
-    if (into !== undefined) putId(into);
-    if (digest === undefined) return;
-    putLogId(digest.fromLogId, endedAtMs);
-    putNumber(digest.count);
-  });
-  packed.writeUInt16BE(packed.length - LENGTH_BYTES);
-  return packed;
+export function lineOf(receipt: Receipt): string {
+  const { outcome, endedAtMs, ms, attempt, status, nextAtMs, into, digest } = receipt;
+  const { error = '', words = '', origin = '' } = receipt;
+  const parts = [
+    ...[LETTERS[outcome], timeText(endedAtMs), idText(receipt.eventId), logIdText(receipt.logId, endedAtMs)],
+    ...[recordText(receipt.recordId), escaped(receipt.type), Math.round(ms), attempt, status],
+    nextAtMs === undefined ? '' : timeText(nextAtMs),
+    ...[error, words, origin].map(escaped),
+    into === undefined ? '' : idText(into),
+    digest === undefined ? '' : `${DIGEST_MARK}${logIdText(digest.fromLogId, endedAtMs)}+${digest.count}`,
+  ];
+  return `${parts.join('\t').replace(/\t+$/, '')}\n`;
 }
 
-/** The bytes of an id, by which a search finds it. Others may contain them too. */
-export const idBytes = (id: string): Buffer => packing(() => putId(id));
-export const recordBytes = (recordId: string): Buffer => packing(() => putRecord(recordId));
-
-/** @param workspace the receipts of each are apart */
-export function unpackReceipt(packed: Buffer, workspace: string): Receipt {
-  const endedAtMs = endOf(packed);
-  const take = takeFrom(packed);
-  const has = (part: (typeof PARTS)[number]): boolean => hasPart(packed, part);
+/** @param workspace the receipts of each are apart. @throws what is no receipt */
+export function receiptIn(line: string, workspace: string): Receipt {
+  const [letter = '', end, event = '', logId = '', record = '', type = '', ms, attempt, status, ...rest] =
+    line.split('\t');
+  const [nextAt = '', error = '', words = '', origin = '', into = '', digest = ''] = rest;
+  const outcome = OUTCOMES.get(letter);
+  if (outcome === undefined) throw new RangeError('no outcome of an attempt');
+  const endedAtMs = numberIn(end, 36);
   const receipt: Receipt = {
-    outcome: outcomeOf(packed) ?? 'skipped',
-    endedAtMs,
-    eventId: take.id(),
-    logId: take.logId(endedAtMs),
-    workspace,
-    recordId: keyOfField(take.bytes()),
-    type: take.type(),
-    ms: take.number(),
-    attempt: take.number(),
-    status: take.number(),
+    ...{ outcome, endedAtMs, ms: numberIn(ms), attempt: numberIn(attempt), status: numberIn(status), workspace },
+    ...{ eventId: idIn(event), logId: logIdIn(logId, endedAtMs) },
+    ...{ recordId: keyOfField(Buffer.from(record, 'base64url')), type: unescaped(type) },
   };
-  if (has('nextAtMs')) receipt.nextAtMs = endedAtMs + take.number();
-  if (has('error')) receipt.error = take.text();
-  if (has('words')) receipt.words = take.text();
-  if (has('origin')) receipt.origin = take.text();
-  if (has('into')) receipt.into = take.id();
-  if (has('digest')) receipt.digest = { fromLogId: take.logId(endedAtMs), count: take.number() };
+  if (nextAt !== '') receipt.nextAtMs = numberIn(nextAt, 36);
+  if (error !== '') receipt.error = unescaped(error);
+  if (words !== '') receipt.words = unescaped(words);
+  if (origin !== '') receipt.origin = unescaped(origin);
+  if (into !== '') receipt.into = idIn(into);
+  if (digest !== '') {
+    const [from = '', count] = digest.slice(DIGEST_MARK.length).split('+');
+    receipt.digest = { fromLogId: logIdIn(from, endedAtMs), count: numberIn(count) };
+  }
   return receipt;
 }
 
-/** The packed receipts of a chunk that are wanted, by where each begins. One of a later release, whose outcome is not known, is left out. */
-export function receiptsIn(chunk: Buffer, isWanted: (at: number) => boolean): Buffer[] {
-  const found: Buffer[] = [];
-  for (let at = 0; at + HEAD_BYTES <= chunk.length;) {
-    const end = at + LENGTH_BYTES + chunk.readUInt16BE(at);
-    if (end > chunk.length) throw new RangeError('a receipt ends behind its chunk');
-    if (outcomeOf(chunk, at) !== undefined && isWanted(at)) found.push(chunk.subarray(at, end));
-    at = end;
-  }
-  return found;
+/** The lines of a chunk. @throws bytes that are no text, or that end within a line */
+export function linesIn(chunk: Buffer): string[] {
+  const lines = utf8.decode(chunk).split('\n');
+  if (lines.pop() !== '') throw new RangeError('a receipt ends behind its chunk');
+  return lines;
 }
 
-export function outcomeOf(bytes: Buffer, at = 0): ReceiptOutcome | undefined {
-  return OUTCOMES[bytes[at + OUTCOME_AT] ?? OUTCOMES.length];
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function hasOutcome(line: string, outcomes: readonly ReceiptOutcome[]): boolean {
+  return outcomes.some((outcome) => line.startsWith(LETTERS[outcome]));
 }
 
-export function endOf(bytes: Buffer, at = 0): number {
-  return bytes.readUIntBE(at + END_AT, 6);
-}
-
-export function isOfDigest(bytes: Buffer, at = 0): boolean {
-  return hasPart(bytes, 'digest', at);
-}
-
-function hasPart(bytes: Buffer, part: (typeof PARTS)[number], at = 0): boolean {
-  return ((bytes[at + PARTS_AT] ?? 0) & (1 << PARTS.indexOf(part))) !== 0;
-}
-
-/** One place for all: a receipt is packed for each delivery. The longest one fits: its length has two bytes. */
-const out = { bytes: Buffer.alloc(65_536), at: 0 };
-
-function packing(put: () => void): Buffer {
-  out.at = 0;
-  put();
-  return Buffer.from(out.bytes.subarray(0, out.at));
-}
-
-/** Seven bits a byte, the lowest first. */
-function putNumber(number: number): void {
-  let rest = Math.max(0, Math.round(number));
-  while (rest >= 128) {
-    out.bytes[out.at++] = (rest % 128) + 128;
-    rest = Math.floor(rest / 128);
-  }
-  out.bytes[out.at++] = rest;
-}
-
-function putSized(bytes: Buffer): void {
-  putNumber(bytes.length);
-  out.at += bytes.copy(out.bytes, out.at);
-}
-
-function putText(text: string): void {
-  putSized(Buffer.from(text.slice(0, LONGEST_TEXT), 'utf8'));
-}
-
-function putRecord(recordId: string): void {
-  putSized(recordField(recordId.slice(0, LONGEST_TEXT)));
+/** When the attempt of the first line ended; NaN where there is no receipt. */
+export function endOf(lines: string): number {
+  return Number.parseInt(lines.split('\t', 2)[1] ?? '', 36);
 }
 
 const OWN_ID = /^evt_([0-9a-f]{32})$/;
 
-/** A length of 0 stands before the 16 bytes of an id of ours. */
-function putId(id: string): void {
+/** The id of an event, as it stands in a line. A `=` stands before one that is not of ours. */
+export function idText(id: string): string {
   const [, hex] = OWN_ID.exec(id) ?? [];
-  if (hex === undefined) {
-    putText(id);
-  } else {
-    putNumber(0);
-    out.at += out.bytes.write(hex, out.at, 'hex');
-  }
+  return hex === undefined ? `=${escaped(id)}` : Buffer.from(hex, 'hex').toString('base64url');
+}
+
+function idIn(text: string): string {
+  return text.startsWith('=') ? unescaped(text.slice(1)) : `evt_${Buffer.from(text, 'base64url').toString('hex')}`;
+}
+
+/** The id of a record, as it stands in a line. */
+export function recordText(recordId: string): string {
+  return recordField(recordId).toString('base64url');
 }
 
 /** The time by its distance from the end of the attempt, which is before or after it. */
-function putLogId(logId: string, endedAtMs: number): void {
+function logIdText(logId: string, endedAtMs: number): string {
   const [ms = '0', sequence = '0'] = logId.split('-');
-  const sinceMs = endedAtMs - Number(ms);
-  putNumber(sinceMs >= 0 ? 2 * sinceMs : -2 * sinceMs - 1);
-  putNumber(Number(sequence));
+  return `${timeText(endedAtMs - Number(ms))}.${sequence}`;
 }
 
-/** 0 stands before a type that has no number. */
-function putType(type: string): void {
-  const [root, object = '', verb = '', ...more] = type.split('.');
-  const [at, verbAt] = [OBJECTS.indexOf(object), VERBS.indexOf(verb)];
-  const isKnown = root === 'crm' && at >= 0 && verbAt >= 0 && more.length === 0;
-  putNumber(isKnown ? 1 + VERBS_MOST * at + verbAt : 0);
-  if (!isKnown) putText(type);
+function logIdIn(text: string, endedAtMs: number): string {
+  const [since, sequence = ''] = text.split('.');
+  return `${endedAtMs - numberIn(since, 36)}-${sequence}`;
 }
 
-interface Take {
-  number(): number;
-  /** @param length @defaultValue a number says it */
-  bytes(length?: number): Buffer;
-  text(): string;
-  id(): string;
-  logId(endedAtMs: number): string;
-  type(): string;
+function timeText(ms: number): string {
+  return Math.round(ms).toString(36);
 }
 
-function takeFrom(packed: Buffer): Take {
-  let at = HEAD_BYTES;
-  const take: Take = {
-    number() {
-      for (let [number, factor] = [0, 1]; ; factor *= 128) {
-        const byte = packed.readUInt8(at++);
-        number += (byte % 128) * factor;
-        if (byte < 128) return number;
-      }
-    },
-    bytes: (length = take.number()) => packed.subarray(at, (at += length)),
-    text: () => take.bytes().toString('utf8'),
-    id() {
-      const length = take.number();
-      return length === 0 ? `evt_${take.bytes(16).toString('hex')}` : take.bytes(length).toString('utf8');
-    },
-    logId(endedAtMs) {
-      const distance = take.number();
-      const sinceMs = distance % 2 === 0 ? distance / 2 : -(distance + 1) / 2;
-      return `${endedAtMs - sinceMs}-${take.number()}`;
-    },
-    type() {
-      const number = take.number();
-      if (number === 0) return take.text();
-      return `crm.${OBJECTS[Math.floor((number - 1) / VERBS_MOST)] ?? ''}.${VERBS[(number - 1) % VERBS_MOST] ?? ''}`;
-    },
-  };
-  return take;
+function numberIn(text = '', radix = 10): number {
+  const number = Number.parseInt(text, radix);
+  if (Number.isNaN(number)) throw new RangeError('no number');
+  return number;
+}
+
+/** Without tabs and ends of lines, whatever a receiver said. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function unescaped(text: string): string {
+  return JSON.parse(`"${text}"`) as string;
 }

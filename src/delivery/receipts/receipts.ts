@@ -4,15 +4,14 @@ import { isInFuture } from '../../kit/stored-time.js';
 import type { Keys } from '../../redis/keys.js';
 import type { NotedReceipts } from '../groups/gate.js';
 import {
+  DIGEST_MARK,
   endOf,
-  HEAD_BYTES,
-  idBytes,
-  isOfDigest,
-  outcomeOf,
-  packReceipt,
-  receiptsIn,
-  recordBytes,
-  unpackReceipt,
+  hasOutcome,
+  idText,
+  lineOf,
+  linesIn,
+  receiptIn,
+  recordText,
   type Receipt,
   type ReceiptOutcome,
 } from './receipt.js';
@@ -59,16 +58,12 @@ export function createReceiptStore(redis: Redis, keys: Keys) {
     /** Newest first, by when their attempts ended to within the attempts of a few seconds. */
     async *search(place: ReceiptPlace, search: ReceiptSearch): AsyncGenerator<Receipt> {
       const read = compileSearch(search, place.workspace);
-      for await (const chunk of chunksOf({ redis, keys }, place)) {
-        const { found, newestMs } = readChunk(chunk, read, keysOf(keys, place).stream);
-        yield* found.reverse();
-        // An entry is made when its last receipt is: all before it are older.
-        if (newestMs < search.sinceMs) return;
-      }
+      for await (const chunk of chunksOf({ redis, keys }, place, search.sinceMs))
+        yield* readChunk(chunk, read, keysOf(keys, place).stream).reverse();
     },
     /** Keeps receipts of deliveries that are not in the queue. */
     keep: (place: ReceiptPlace, { receipts, most }: NotedReceipts) =>
-      runKeep({ redis, keys }, place, [Buffer.concat(receipts.map(packReceipt)), most, '']),
+      runKeep({ redis, keys }, place, [receipts.map(lineOf).join(''), most, '']),
     /** Drops the receipts of a record. @param isOf of those with its id @returns how many */
     erase: (place: ReceiptPlace, recordId: string, isOf: (receipt: Receipt) => boolean) =>
       eraseIn({ redis, keys }, place, { recordId, isOf }),
@@ -79,9 +74,9 @@ export function createReceiptStore(redis: Redis, keys: Keys) {
         await redis.unlink(stream, open);
         return;
       }
-      const first = await redis.getrangeBuffer(open, 0, HEAD_BYTES - 1);
-      const openedMs = first.length < HEAD_BYTES ? nowMs : endOf(first);
-      if (nowMs - openedMs > OPEN_MS || isInFuture(openedMs, nowMs))
+      const lines = await redis.get(open);
+      const openedMs = lines === null ? nowMs : endOf(lines);
+      if (Number.isNaN(openedMs) || nowMs - openedMs > OPEN_MS || isInFuture(openedMs, nowMs))
         await runKeep({ redis, keys }, place, ['', retention.number, 'over']);
       await redis.xtrim(stream, 'MINID', Math.max(0, nowMs - retention.ageMs));
     },
@@ -91,7 +86,7 @@ export function createReceiptStore(redis: Redis, keys: Keys) {
 async function runKeep(
   { redis, keys }: { redis: Redis; keys: Keys },
   place: ReceiptPlace,
-  args: readonly (string | Buffer | number)[],
+  args: readonly (string | number)[],
 ): Promise<void> {
   const { stream, open } = keysOf(keys, place);
   await keepScript.run(redis, [stream, open], args);
@@ -107,15 +102,15 @@ async function eraseIn(
   { recordId, isOf }: { recordId: string; isOf: (receipt: Receipt) => boolean },
 ): Promise<number> {
   const { stream, open } = keysOf(keys, place);
-  const record = recordBytes(recordId);
+  const record = recordText(recordId);
   for (;;) {
     let erased = 0;
     const without = (chunk: Buffer): Buffer => {
       if (!chunk.includes(record)) return chunk;
-      const all = receiptsIn(chunk, () => true);
-      const kept = all.filter((packed) => !isOf(unpackReceipt(packed, place.workspace)));
+      const all = linesIn(chunk);
+      const kept = all.filter((line) => !isOf(receiptIn(line, place.workspace)));
       erased += all.length - kept.length;
-      return Buffer.concat(kept);
+      return Buffer.from(kept.map((line) => `${line}\n`).join(''));
     };
     const opened = (await redis.getBuffer(open)) ?? Buffer.alloc(0);
     const args = [opened, readChunk(opened, without, open)];
@@ -136,10 +131,13 @@ async function eraseIn(
 async function* chunksOf(
   { redis, keys }: { redis: Redis; keys: Keys },
   place: ReceiptPlace,
+  sinceMs: number,
 ): AsyncGenerator<Buffer, void> {
   const { stream, open: openKey } = keysOf(keys, place);
+  // The id of an entry is when it was made, after the last of its attempts had ended.
+  const oldest = Math.max(0, Math.floor(sinceMs));
   // At the same moment: the open ones may become an entry, and would be found twice, or not at all.
-  const both = redis.multi().getBuffer(openKey).xrevrangeBuffer(stream, '+', '-', 'COUNT', FIRST_READ);
+  const both = redis.multi().getBuffer(openKey).xrevrangeBuffer(stream, '+', oldest, 'COUNT', FIRST_READ);
   const [[openError, open], [error, newest]] = ((await both.exec()) ?? []) as [
     [Error | null, Buffer | null],
     [Error | null, Entry[]],
@@ -153,33 +151,28 @@ async function* chunksOf(
     const last = entries.at(-1)?.[0];
     if (last === undefined || entries.length < asked) return;
     asked = Math.min(4 * asked, MOST_READ);
-    entries = await redis.xrevrangeBuffer(stream, `(${last.toString()}`, '-', 'COUNT', asked);
+    entries = await redis.xrevrangeBuffer(stream, `(${last.toString()}`, oldest, 'COUNT', asked);
   }
 }
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
-/** The receipts of a chunk are compared as bytes first, which is much faster than one by one. */
+/** A chunk is compared as a whole first, which is much faster than its lines one by one. */
 function compileSearch({ sinceMs, eventIds, recordId, outcomes }: ReceiptSearch, workspace: string) {
-  const events = eventIds?.map(idBytes);
-  const record = recordId === undefined ? undefined : recordBytes(recordId);
-  const holds = (bytes: Buffer): boolean =>
-    (record === undefined || bytes.includes(record)) && (events?.some((event) => bytes.includes(event)) ?? true);
-  const isAsked = ({ eventId, recordId: id, digest }: Receipt): boolean =>
-    (eventIds !== undefined && digest !== undefined) ||
-    ((eventIds?.includes(eventId) ?? true) && (recordId === undefined || id === recordId));
-  return (chunk: Buffer): { found: Receipt[]; newestMs: number } => {
-    const mayHold = holds(chunk);
-    let newestMs = 0;
-    const packed = receiptsIn(chunk, (at) => {
-      const endedMs = endOf(chunk, at);
-      newestMs = Math.max(newestMs, endedMs);
-      if (endedMs < sinceMs || !(mayHold || (eventIds !== undefined && isOfDigest(chunk, at)))) return false;
-      const outcome = outcomeOf(chunk, at);
-      return outcomes?.some((one) => one === outcome) ?? true;
-    });
-    const held = packed.filter((bytes) => isOfDigest(bytes) || holds(bytes));
-    return { found: held.map((bytes) => unpackReceipt(bytes, workspace)).filter(isAsked), newestMs };
+  const events = eventIds && new Set(eventIds);
+  const eventTexts = eventIds?.map(idText);
+  const record = recordId === undefined ? '' : recordText(recordId);
+  const mayHold = (chunk: Buffer): boolean =>
+    (events !== undefined && chunk.includes(DIGEST_MARK)) ||
+    (chunk.includes(record) && (eventTexts?.some((text) => chunk.includes(text)) ?? true));
+  const isAsked = ({ endedAtMs, eventId, recordId: id, digest }: Receipt): boolean =>
+    endedAtMs >= sinceMs &&
+    ((events !== undefined && digest !== undefined) ||
+      ((events?.has(eventId) ?? true) && (recordId === undefined || id === recordId)));
+  return (chunk: Buffer): Receipt[] => {
+    if (!mayHold(chunk)) return [];
+    const lines = linesIn(chunk).filter((line) => outcomes === undefined || hasOutcome(line, outcomes));
+    return lines.map((line) => receiptIn(line, workspace)).filter(isAsked);
   };
 }
 
@@ -187,7 +180,6 @@ function readChunk<T>(chunk: Buffer, read: (chunk: Buffer) => T, key: string): T
   try {
     return read(chunk);
   } catch {
-    // A length or a number leads beyond the end.
     throw unreadable({ what: 'receipts of deliveries', key }, `${chunk.length} bytes that are none`);
   }
 }

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  idBytes,
-  packReceipt,
-  receiptsIn,
-  recordBytes,
-  unpackReceipt,
+  endOf,
+  hasOutcome,
+  idText,
+  lineOf,
+  linesIn,
+  receiptIn,
+  recordText,
   type Receipt,
 } from '../../../src/delivery/receipts/receipt.js';
 
@@ -56,39 +58,57 @@ const receipt: fc.Arbitrary<Receipt> = fc
   )
   .map(({ waitMs, ...rest }) => ({ ...rest, ...(waitMs !== undefined && { nextAtMs: rest.endedAtMs + waitMs }) }));
 
-describe('receipts: a packed receipt', () => {
-  it('is read as it was, alone and among others', () => {
+const chunkOf = (receipts: readonly Receipt[]): Buffer => Buffer.from(receipts.map(lineOf).join(''));
+
+describe('receipts: a line', () => {
+  it('is read as it was written, alone and among others', () => {
     fc.assert(
       fc.property(fc.array(receipt, { maxLength: 20 }), (receipts) => {
-        const chunk = Buffer.concat(receipts.map(packReceipt));
-        expect(receiptsIn(chunk, () => true).map((one) => unpackReceipt(one, 'acme'))).toEqual(receipts);
+        const lines = linesIn(chunkOf(receipts));
+        expect(lines.map((line) => receiptIn(line, 'acme'))).toEqual(receipts);
       }),
     );
   });
 
-  it('contains the bytes by which its event and its record are searched', () => {
+  it.each(['a\tb', 'a\nb', 'a\r\nb', '\\n', '"', '=a', '#a', ' a ', '\x1f', '고객'])(
+    'is not broken by what a receiver or an id says: %j',
+    (text) => {
+      const usual = fc.sample(receipt, { seed: 1, numRuns: 1 })[0]!;
+      const texts = { eventId: text, recordId: text, type: text, error: text, words: text, origin: text, into: text };
+      const both = [{ ...usual, ...texts }, usual];
+      const lines = linesIn(chunkOf(both));
+      expect(lines.map((line) => receiptIn(line, 'acme'))).toEqual(both);
+    },
+  );
+
+  it('contains the texts by which its event, its record and its outcome are searched, and when it ended', () => {
     fc.assert(
-      fc.property(receipt, (one) => {
-        const packed = packReceipt(one);
-        expect(packed.includes(idBytes(one.eventId))).toBe(true);
-        expect(packed.includes(recordBytes(one.recordId))).toBe(true);
+      fc.property(receipt, (given) => {
+        const line = lineOf(given);
+        expect(line).toContain(idText(given.eventId));
+        expect(line).toContain(recordText(given.recordId));
+        expect(hasOutcome(line, [given.outcome])).toBe(true);
+        expect(hasOutcome(line, given.outcome === 'dead' ? ['delivered'] : ['dead'])).toBe(false);
+        expect(endOf(line)).toBe(given.endedAtMs);
       }),
     );
   });
 
-  it('of a usual delivery has at most 60 bytes', () => {
-    const packed = packReceipt({
+  it('of a usual delivery has at most 95 bytes', () => {
+    const line = lineOf({
       ...{ outcome: 'delivered', endedAtMs: 1_790_000_000_000, ms: 120, attempt: 1, status: 200 },
       ...{ eventId: `evt_${'a1'.repeat(16)}`, logId: '1789999999000-3', workspace: 'acme' },
       ...{ recordId: '0190b3c4-0000-7000-8000-000000000001', type: 'crm.person.updated' },
     });
-    expect(packed.length).toBeLessThanOrEqual(60);
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(95);
   });
 
-  it('of a later release, with an outcome that is not known, is left out', () => {
-    const known = packReceipt(fc.sample(receipt, { seed: 1, numRuns: 1 })[0]!);
-    const later = Buffer.from(known);
-    later[2] = 9;
-    expect(receiptsIn(Buffer.concat([later, known, later]), () => true)).toEqual([known]);
+  it.each([
+    ['that is cut off', (chunk: Buffer) => chunk.subarray(0, -1)],
+    ['with bytes that are no text', (chunk: Buffer) => Buffer.concat([Buffer.of(0x80), chunk])],
+    ['with an unknown outcome', (chunk: Buffer) => Buffer.concat([Buffer.from('?'), chunk.subarray(1)])],
+  ])('%s is refused', (_what, damage) => {
+    const damaged = damage(chunkOf(fc.sample(receipt, { seed: 1, numRuns: 1 })));
+    expect(() => linesIn(damaged).map((line) => receiptIn(line, 'acme'))).toThrow();
   });
 });

@@ -12,7 +12,7 @@
   Its receipts are kept by the call that lets it leave, be held or be merged, and by each `retry`.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
   KEYS 1 payloads · 2 health · 3 pending · 4 receipts · 5 open receipts · 6 undelivered of snapshots · n × (ordering group, or pending again if there is no order · lock of the job)
-  ARGV 1 how many receipts are kept · 2 the packed receipts of all questions, one after the other · n × (verb ␟ delivery id ␟ token ␟ count ␟ bytes of its receipts)
+  ARGV 1 how many receipts are kept · n × (verb ␟ delivery id ␟ token ␟ count ␟ lines of its receipts)
        for each "merge": its entry · its payload
   RETURN n × {"head"} | {"head", for how long it is locked in ms · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
@@ -69,11 +69,9 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, rec
 end
 
 local answers, count = {}, (#KEYS - 6) / 2
-local merge, receipt = count + 3, 1
+local merge = count + 2
 for n = 1, count do
-  local verb, id, token, entries, bytes = string.match(ARGV[n + 2], '^(%l+)\31([^\31]*)\31([^\31]*)\31(%d+)\31(%d+)$')
-  local receipts = string.sub(ARGV[2], receipt, receipt + bytes - 1)
-  receipt = receipt + bytes
+  local verb, id, token, entries, receipts = string.match(ARGV[n + 1], '^(%l+)\31([^\31]*)\31([^\31]*)\31(%d+)\31(.*)$')
   local entry, payload
   if verb == 'merge' then
     entry, payload, merge = ARGV[merge], ARGV[merge + 1], merge + 2
