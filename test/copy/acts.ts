@@ -1,6 +1,6 @@
 /** What each act of a history does. An act that is not possible now, such as a restore without a backup, does nothing. */
 import { ChangefeedError } from '../../src/kit/errors.js';
-import { LISTS, type Oddity } from './crm.js';
+import { keyOf, LISTS, type Oddity } from './crm.js';
 import type { Act, ActName } from './history.js';
 import type { World } from './world.js';
 
@@ -112,6 +112,7 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   async erase(world, act) {
     // The person is removed in the CRM too, and half of them come back there.
     const [id = ''] = some(world, act, 1);
+    world.crm.erased.add(keyOf(act.list, id));
     await world.feed.erase({ workspace: 'acme', list: act.list, id });
     const removed = world.crm.remove(act.list, [id]);
     if (act.n % 2 === 0) world.crm.putBack(act.list, removed);

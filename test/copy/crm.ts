@@ -42,6 +42,8 @@ export function contentOf(record: object): string {
 
 export class CopyCrm {
   tick = 0;
+  /** What a person has erased: no list shows it to receivers any more. */
+  readonly erased = new Set<string>();
   readonly #served: Served;
   readonly #now: () => number;
   readonly #lists: Record<CopyList, ListState>;

@@ -100,7 +100,10 @@ export class Receiver {
     this.completes.push(list);
     const ended = [...this.#rows.values()].filter((row) => row.list === list && row.sequence < sequence);
     const wereThere = ended.filter(
-      ({ id, record }) => record !== null && !this.#crm.wasAbsentSince(list, id, this.#crm.shownAt(list, record) ?? 0),
+      ({ id, record }) =>
+        record !== null &&
+        !this.#crm.erased.has(keyOf(list, id)) &&
+        !this.#crm.wasAbsentSince(list, id, this.#crm.shownAt(list, record) ?? 0),
     );
     const ids = wereThere.map(({ id }) => id);
     if (ids.length > 0) this.wrong.push(`snapshot.complete drops ${countOf(ids)} of ${list} that were never absent`);
