@@ -73,7 +73,8 @@ it('large keys: pending deliveries are read in steps', async () => {
 it('large keys: missing and unconfirmed records are read in steps', async () => {
   const store = createSweepStore(test.redis, test.keys, WORKSPACE);
   const [missing, unconfirmed] = [test.keys.missing(WORKSPACE, 'todo'), test.keys.unconfirmed(WORKSPACE, 'todo')];
-  const since = JSON.stringify({ sweeps: 1, since: '2026-03-01T00:00:00.000Z', sweep: 'todo-1' });
+  const at = '2026-03-01T00:00:00.000Z';
+  const since = JSON.stringify({ sweeps: 1, since: at, readAt: at, sweep: 'todo-1' });
   await test.redis.hset(missing, ...ids.flatMap((id) => [id, since]));
   await test.redis.sadd(unconfirmed, ...ids);
   const membership = async (): Promise<void> => {
