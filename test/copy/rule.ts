@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import inject from 'light-my-request';
 import type { Changefeed } from '../../src/service/changefeed.js';
+import { eventually } from '../support/eventually.js';
 
 const OPERATE = 'operate-token-of-the-rule';
 const HEADERS = { authorization: `Bearer ${OPERATE}`, 'content-type': 'application/json', 'x-changefeed-action': '1' };
@@ -65,7 +66,12 @@ export class Rule {
       });
       return answer.json();
     };
-    const { revision } = (await ask('')) as { revision: string };
+    // Redis may just have gone back: it is away for the page until it is found again.
+    const revision = await eventually(async () => {
+      const found = (await ask('')) as { revision?: string };
+      if (found.revision === undefined) throw new Error(`no rules: ${JSON.stringify(found)}`);
+      return found.revision;
+    });
     const saved = await ask('/copied', { revision, rule: { ...RULE, enabled } });
     if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
     if (enabled !== this.#isOn) this.#period += 1;
