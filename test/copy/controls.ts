@@ -66,6 +66,9 @@ export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
       'input.snapshots === null;',
     ],
   ],
+  'what a person accepted passes in another list too': [
+    ['src/feed/list/creations.ts', `held.why !== 'replaced' && `, `held.count < 0 && `],
+  ],
 };
 
 /** A plugin of Vite that switches one off. */

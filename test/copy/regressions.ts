@@ -52,7 +52,10 @@ export const REGRESSIONS: readonly { found: string; history: History }[] = [
   },
   {
     found: 'discarded removals that a snapshot had said are gone came back without an event',
-    history: { ...CALM, acts: acts('strangers', 'sweep', 'discard', 'snapshot', 'deliver') },
+    history: {
+      ...CALM,
+      acts: acts('mass removal', 'sweep', 'discard', 'sweep', 'snapshot', 'deliver', 'put back', 'sweep'),
+    },
   },
   {
     found: 'a record whose id could not be read any more was reported as deleted',
