@@ -1,6 +1,6 @@
 /** The form of a rule: four sentences, each a choice, read as one line at the top; beside it what the rule would have done. */
 import { useMemo, useState } from 'preact/hooks';
-import { messageOf, pathWith, type About, type ListSchema, type RulesAnswer } from '../api.js';
+import { ask, messageOf, pathWith, type About, type ListSchema, type RulesAnswer } from '../api.js';
 import { usePolled } from '../hooks.js';
 import { Choice } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -25,10 +25,6 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   // The file as it was when the form was opened: who saves over another change is told, and saves again knowing it.
   const [seen, setSeen] = useState(answer.revision);
   const [failed, setFailed] = useState<string | null>(null);
-  const isRefused = failed === t('rules.changed');
-  const revision = isRefused ? answer.revision : seen;
-  // Until the changed file is read, saving again would be refused again.
-  const isReading = isRefused && answer.revision === seen;
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
   const fields = useFields(rule, about);
@@ -38,12 +34,15 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const saved = made && { ...made, title: sentence.replaceAll('**', '') };
   const save = (enabled: boolean): void => {
     const { enabled: _former, ...body } = saved ?? rule;
-    changed(rule.id, { revision, rule: enabled ? body : { ...body, enabled } }, t)
+    changed(rule.id, { revision: seen, rule: enabled ? body : { ...body, enabled } }, t)
       .then(() => (location.hash = '#/rules'))
-      .catch((error: unknown) => {
-        setSeen(revision);
-        setFailed(messageOf(error));
+      .catch(async (error: unknown) => {
+        const why = messageOf(error);
+        // Who is told of the other change may save over it at once: the form names the file as it is at that time.
+        if (why === t('rules.changed')) setSeen((await ask<RulesAnswer>('/api/rules')).revision);
+        setFailed(why);
       })
+      .catch((error: unknown) => setFailed(messageOf(error)))
       .finally(again);
   };
   const isChat = (to: string): boolean =>
@@ -82,11 +81,11 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
             </p>
           )}
           <p class="actions">
-            <button type="button" class="main" disabled={saved === null || isReading} onClick={() => save(true)}>
+            <button type="button" class="main" disabled={saved === null} onClick={() => save(true)}>
               {t(isOn ? 'rules.save' : 'rules.saveOn')}
             </button>
             {!isOn && (
-              <button type="button" disabled={saved === null || isReading} onClick={() => save(false)}>
+              <button type="button" disabled={saved === null} onClick={() => save(false)}>
                 {t('rules.saveOff')}
               </button>
             )}
