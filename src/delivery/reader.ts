@@ -90,6 +90,8 @@ class SubscriptionReader {
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
   #hasBegun = false;
+  /** As it was read last. */
+  #offset = BEFORE_ALL;
   /** It was `order: 'none'`: it reads on when nothing waits that has no ordering group. */
   #isDraining = false;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
@@ -109,6 +111,7 @@ class SubscriptionReader {
     if (this.#hasBegun) return;
     const { workspace, subscription, offsets, logger } = this.#options;
     await this.#beginAtStart();
+    this.#offset = (await offsets.get(workspace, subscription.name)) ?? BEFORE_ALL;
     const isOrdered = subscription.order !== 'none';
     const wasUnordered = await offsets.wasUnordered(workspace, subscription.name, isOrdered);
     this.#isDraining = isOrdered && wasUnordered;
@@ -222,7 +225,8 @@ class SubscriptionReader {
   async #readOffset(): Promise<string> {
     const { workspace, subscription, offsets } = this.#options;
     await this.begin();
-    return (await offsets.get(workspace, subscription.name)) ?? (await this.#startOver());
+    this.#offset = (await offsets.get(workspace, subscription.name)) ?? (await this.#beginAgain());
+    return this.#offset;
   }
 
   async #isFull(): Promise<boolean> {
@@ -231,11 +235,14 @@ class SubscriptionReader {
     return this.#pending >= highWater;
   }
 
-  /** The stored offset is gone, and so was the log: every event in the present log is new, whatever its id. */
-  async #startOver(): Promise<string> {
+  /**
+   * The stored offset is gone. Where Redis has gone back to before it was stored, the log that is back is of the time before the subscription; what
+   * was logged since is found again, with higher ids.
+   */
+  async #beginAgain(): Promise<string> {
     const { workspace, subscription, offsets, logger } = this.#options;
-    logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading the log from its beginning');
-    return (await offsets.begin(workspace, subscription.name, BEFORE_ALL)) ?? BEFORE_ALL;
+    logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading on from where it last was');
+    return (await offsets.begin(workspace, subscription.name, this.#offset)) ?? this.#offset;
   }
 
   async #beginAtStart(): Promise<void> {

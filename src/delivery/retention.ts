@@ -39,7 +39,7 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const reading = await Promise.all(
     kept.map(async (name) => {
       const stored = await redis.hget(keys.offsets(name), workspace);
-      // It has not begun, or its offset was lost: then it reads the log from its beginning.
+      // It has not begun, or its offset was lost: then it reads on from where it was.
       if (stored === null) return [];
       const offset = readOffset(stored, keys.offsets(name), workspace);
       const next = await firstId(redis, log, `(${offset}`);

@@ -69,4 +69,8 @@ export const REGRESSIONS: readonly { found: string; history: History }[] = [
       acts: acts('rule on', 'rule stalls', 'edit', 'sweep', 'rule off', 'deliver', 'rule on', 'deliver'),
     },
   },
+  {
+    found: 'a rule got what was logged before it was switched on, when Redis went back to before that',
+    history: { ...CALM, second: 'rule', acts: acts('edit', 'sweep', 'backup', 'rule on', 'failover') },
+  },
 ];

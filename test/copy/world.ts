@@ -104,7 +104,9 @@ export class World {
   async open(): Promise<void> {
     const config = parseConfig(this.#config(), { source: 'the history', redisUrl: this.redis.url });
     const http = this.rule === null ? false : ('/changefeed' as const);
-    this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http });
+    // A new subscription begins at the end of the log: the clock of Redis, by which it would look back, does not run fast.
+    const configReadAtMs = this.clock.monotonic() + PATIENCE_MS;
+    this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http, configReadAtMs });
     await this.#processes?.start(this.#task());
     const { polling } = this.#history;
     // With processes, this one handles nothing.
