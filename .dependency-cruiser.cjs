@@ -12,6 +12,7 @@ const floors = [
   'ops',
   'config',
   'workers',
+  'actions',
   'service',
   'cli',
 ];

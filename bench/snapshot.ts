@@ -3,7 +3,8 @@
  * turn is a new subscription into a schema that was dropped before.
  */
 import pg from 'pg';
-import { openChangefeed, type Changefeed } from '../src/service/changefeed.js';
+import type { Changefeed } from '../src/actions/feed.js';
+import { openChangefeed } from '../src/service/changefeed.js';
 import { parseConfig } from '../src/config/parse.js';
 import { LIST_NAMES } from '../src/crm/lists/lists.js';
 import { silentLog } from '../src/kit/log.js';

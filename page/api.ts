@@ -28,6 +28,7 @@ export type RulesAnswer = Answered<'rules'>;
 export type RuleChanged = Answered<'ruleChanged'>;
 export type RulePreview = Answered<'rulePreview'>;
 export type RuleSent = Answered<'ruleSent'>;
+export type AuditEntry = Answered<'auditList'>['entries'][number];
 export type RuleHistory = Answered<'ruleHistory'>;
 export type RuleValues = Answered<'ruleValues'>;
 export type Tested = Answered<'tested'>;

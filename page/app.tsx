@@ -10,17 +10,29 @@ import { Changes } from './views/changes.js';
 import { DeadLetters } from './views/dead-letters.js';
 import { Lists } from './views/lists.js';
 import { Problems } from './views/problems.js';
+import { Audit } from './views/audit.js';
 import { Rules } from './views/rules.js';
 import { Schema } from './views/schema.js';
 import { Subscriptions } from './views/subscriptions.js';
 import { Todos } from './views/todos.js';
 
-const SECTIONS = ['changes', 'lists', 'subscriptions', 'rules', 'dead', 'todos', 'schema', 'problems'] as const;
+const SECTIONS = [
+  'changes',
+  'lists',
+  'subscriptions',
+  'rules',
+  'dead',
+  'todos',
+  'schema',
+  'audit',
+  'problems',
+] as const;
 type Section = (typeof SECTIONS)[number];
 const VIEWS: Readonly<Record<Section, (props: SectionProps) => JSX.Element>> = {
   changes: Changes,
   lists: Lists,
   subscriptions: Subscriptions,
+  audit: Audit,
   rules: Rules,
   dead: DeadLetters,
   todos: Todos,

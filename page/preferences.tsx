@@ -16,7 +16,7 @@ interface Preferences extends Formats {
   t: Translate;
   /** The word for a name that the texts may know: `verb.created`. Otherwise the name itself. */
   word: (
-    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome' | 'reason',
+    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome' | 'reason' | 'did' | 'audit.outcome',
     name: string,
   ) => string;
   /** `person updated`, for an event type. */

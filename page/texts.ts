@@ -1,9 +1,11 @@
 /** The texts of the page alone, in English and in Korean. The words it shares with messages are in src/words. `{name}` is replaced. */
+import { auditTexts } from './audit-texts.js';
 import { copyTexts } from './copy-texts.js';
 import { eraseTexts } from './erase-texts.js';
 import { ruleTexts } from './rules/texts.js';
 
 export const texts = {
+  ...auditTexts,
   ...copyTexts,
   ...eraseTexts,
   ...ruleTexts,

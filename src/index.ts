@@ -3,14 +3,15 @@
  */
 
 // Running it.
-export { openChangefeed, type Changefeed, type ChangefeedOptions, type HintOptions } from './service/changefeed.js';
+export { openChangefeed, type ChangefeedOptions } from './service/changefeed.js';
+export type { Changefeed, HintOptions, Inspector, TestCall } from './actions/feed.js';
+export type { AuditEntry, AuditQuery } from './ops/audit.js';
 export { ROLES, type Role } from '../workers/all.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/dead-letters.js';
 export type { DeliveriesQuery } from './delivery/receipts/find-deliveries.js';
 export type { DeliveryRow, SubscriptionDetails } from './delivery/receipts/delivery-row.js';
 export type { EraseCall, Erased } from './ops/erase.js';
 export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forget.js';
-export type { Inspector } from './service/inspector.js';
 export type { HeldRecords } from './ops/server/page/source.js';
 export type { ListSchema } from './feed/detect/schema-drift/schema.js';
 export type { RecordStory } from './feed/list/explain.js';
@@ -20,7 +21,6 @@ export type { ReplayCall, Replayed } from './delivery/replay.js';
 export type { SkipCall, Skipped } from './delivery/skip.js';
 export type { SweepProgress } from './feed/list/list.js';
 export type { TailOptions, TailedEvent } from './delivery/tail.js';
-export type { TestCall } from './service/test-event.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from './crm/todo-counts.js';
 export type { TodosCall } from './feed/todos/report.js';
 export type { Tried } from './delivery/tried.js';

@@ -162,6 +162,11 @@ export const SECTIONS: readonly Section[] = [
     name: 'deadLetterRetentionOptions',
     around: (retention) => whole({ deadLetters: { retention } }),
   },
+  {
+    title: '`audit`',
+    name: 'auditOptions',
+    around: (audit) => whole({ audit }),
+  },
 ];
 
 const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `delivery/handlers/${kind}/${kind}.ts`);

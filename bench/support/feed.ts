@@ -1,5 +1,6 @@
 /** A whole Changefeed that only polls, as `changefeed start --only poll` runs it. */
-import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 

@@ -5,6 +5,7 @@ import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
 import type { Io } from './io.js';
+import { notedBy, type Noted } from './noted.js';
 
 /** Reads a text of the command line. `name` is what the message of a usage error begins with. */
 export type Read<T> = (text: string, name: string) => T;
@@ -120,8 +121,8 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 
 export interface CommandService extends Known {
   feed: OpenedService['feed'];
-  /** Logs who decided what, in one line at level info, as decisions made on the page are logged. */
-  decided: (what: string, facts: object) => void;
+  /** Notes who has done an action, in the audit and in one line of the log, as what is done on the page. */
+  noted: Noted;
 }
 
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
@@ -151,11 +152,12 @@ export async function withFeed<T>(
 ): Promise<T> {
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
-  const { decisionLog, openService } = await import('../service/process.js');
+  const { decidingIn, openService } = await import('../service/process.js');
   const options = { path, quiet: true, signal: io.signal, check: (loaded: Config) => check(knownOf(loaded)) };
-  const { feed, config } = await openService(io, options);
+  const { feed, config, auditWith } = await openService(io, options);
   try {
-    return await use({ feed, decided: decisionLog(io), ...knownOf(config) });
+    const { who, log } = decidingIn(io);
+    return await use({ feed, noted: notedBy(who, auditWith(log)), ...knownOf(config) });
   } finally {
     await feed.stop();
   }

@@ -1,5 +1,5 @@
 /** `start` on a terminal, besides its log: progress of the first sweeps, what happens next, and each event. */
-import type { Changefeed } from '../service/changefeed.js';
+import type { Changefeed } from '../actions/feed.js';
 import type { SweepProgress } from '../feed/list/list.js';
 import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';

@@ -10,7 +10,7 @@ import { withLock, type Held } from './rules-lock.js';
 import type { Config } from './schema.js';
 
 /** `changed`: the file has another revision now. */
-export type ChangedRules = { outcome: 'saved' | 'changed' } | { outcome: 'refused'; why: string };
+export type ChangedRules = { outcome: 'saved' } | { outcome: 'changed' } | { outcome: 'refused'; why: string };
 
 type Change = (rules: readonly RuleData[]) => readonly RuleData[];
 

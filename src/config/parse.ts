@@ -47,7 +47,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     const found = result.error.issues.flatMap((issue) => problemsOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...found, ...problems]);
   }
-  const { workspaces, destinations, redis, log, deadLetters, serve, http, telemetry } = result.data;
+  const { workspaces, destinations, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
   const lists = listsOf(workspaces);
   const path = result.data.rules === undefined ? null : resolve(folder, result.data.rules);
   const file = path === null ? null : readRulesFile(path, nameOf(path));
@@ -83,6 +83,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,
+    audit,
     serve: serve
       ? { host: serve.host, port: serve.port, tokens: tokens.byWorkspace, hintTokens: hintTokens.byWorkspace }
       : null,

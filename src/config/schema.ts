@@ -265,6 +265,11 @@ const deadLettersOptions = strictOptions({
   retention: deadLetterRetentionOptions.transform(({ age, count }) => ({ ageMs: age, count })).prefault({}),
 });
 
+const auditOptions = strictOptions({
+  /** How long it is kept who did what: decisions of people, refusals and sign-ins. @defaultValue '365d' */
+  keep: duration({ from: '1d', to: LONGEST_AGE }).prefault('365d'),
+});
+
 const WORKSPACES = 'an array of one or more workspaces';
 
 export const configSchema = strictOptions({
@@ -297,6 +302,8 @@ export const configSchema = strictOptions({
   serve: serveOptions.optional(),
   /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
   http: httpOptions.prefault({}),
+  /** Who did what: `changefeed audit` shows it. */
+  audit: auditOptions.transform(({ keep }) => ({ keepMs: keep })).prefault({}),
   /** True: BullMQ's spans and metrics for OpenTelemetry, see operations.md. Needs the package `bullmq-otel`. @defaultValue false */
   telemetry: yesOrNo.prefault(false),
   /** In a JSON file: the address of the schema, for the editor. @defaultValue none */

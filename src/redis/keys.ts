@@ -16,6 +16,9 @@ export class Keys {
   /** Never exists. An empty write to it shows whether Redis accepts writes. */
   probe = (): string => `${this.prefix}:probe`;
 
+  /** stream, field `entry` (JSON): who did what, for as long as `audit.keep` says. */
+  audit = (): string => `${this.prefix}:audit`;
+
   // Per process.
 
   /** set: ids of the processes that run roles. */
@@ -142,8 +145,6 @@ export class Keys {
     this.#subscription(subscription, `verified:${workspace}`);
   /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
-  /** list (JSON): what people have done with the rule that it is, the newest first. */
-  ruleHistory = (subscription: string): string => this.#subscription(subscription, 'rule-history');
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
   once = (subscription: string, workspace: string, eventId: string): string =>
     this.#subscription(subscription, `once:${workspace}:${eventId}`);

@@ -1,48 +1,13 @@
 /** Removes what is stored: of a workspace, of one record, or of a subscription that is no longer configured. */
-import {
-  forgetSubscription,
-  forgetWorkspace,
-  isWorkspaceStored,
-  storedSubscriptions,
-  type Forgotten,
-  type ForgottenSubscription,
-  type StoredSubscription,
-} from '../ops/forget.js';
-import { eraseRecord, type EraseCall, type Erased } from '../ops/erase.js';
+import type { Forgetting } from '../actions/feed.js';
+import { forgetSubscription, forgetWorkspace, isWorkspaceStored, storedSubscriptions } from '../ops/forget.js';
+import { eraseRecord } from '../ops/erase.js';
 import { usage } from '../kit/errors.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
 import { createTraceStore } from '../ops/traces.js';
 import type { AppContext } from '../../workers/context.js';
 import { listIn, type Workspaces } from '../../workers/workspaces.js';
-
-export interface Forgetting {
-  /**
-   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
-   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
-   * that are handling its events.
-   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
-   */
-  forget(workspace: string): Promise<Forgotten>;
-  /**
-   * Erases one record: what is stored of it, its events in the log, what waits of them, dead letters, receipts, and its rows in tables of
-   * `postgres`. It is kept out from then on, also while the CRM still shows it. May be repeated. Waits for handlers that are handling its events.
-   * @throws ChangefeedError CF_USAGE when there is no such workspace or list
-   */
-  erase(call: EraseCall): Promise<Erased>;
-  /**
-   * Whether Redis keeps anything of a workspace that `forget` would remove.
-   * @throws ChangefeedError CF_USAGE
-   */
-  isStored(workspace: string): Promise<boolean>;
-  /** Every subscription for which anything is stored, configured or not. */
-  storedSubscriptions(): Promise<StoredSubscription[]>;
-  /**
-   * Removes everything stored for a subscription that the configuration no longer has and no process handles.
-   * @throws ChangefeedError CF_USAGE
-   */
-  forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
-}
 
 export function forgetting(context: AppContext, workspaces: Workspaces): Forgetting {
   const { redis, keys, connect, events, log, clock, subscriptions } = context;

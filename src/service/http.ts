@@ -11,7 +11,10 @@ import type { Prometheus } from '../ops/prometheus.js';
 import { monitoringRoutes } from '../ops/server/monitoring/routes.js';
 import { handedOver } from '../ops/server/http/mounted.js';
 import type { HttpServer } from '../ops/server/http/server.js';
-import type { FeedOfPage, PageSource } from '../ops/server/page/source.js';
+import type { Changefeed } from '../actions/feed.js';
+import { addActions } from '../actions/routes.js';
+import type { Audit } from '../ops/audit.js';
+import type { PageSource } from '../ops/server/page/source.js';
 import { handledLastMinute } from '../delivery/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
@@ -24,7 +27,8 @@ const USUAL_PORT = 4021;
 
 interface HttpDeps {
   workspaces: Workspaces;
-  feed: FeedOfPage;
+  feed: Changefeed;
+  audit: Audit;
   dispatcher: Dispatcher;
   prometheus: Prometheus;
   progress: () => Progress;
@@ -81,7 +85,7 @@ async function serverOf(
   context: AppContext,
   deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
-  const { mountedAt, workspaces, feed, dispatcher, opened, access, refusedConfig } = deps;
+  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, refusedConfig } = deps;
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
@@ -90,8 +94,6 @@ async function serverOf(
   const { host, port } = config.http;
   const source: PageSource = {
     feed,
-    dispatcher,
-    rules: pageRules(context, workspaces, { dispatcher, refusedConfig }),
     log: events,
     links: (name) => workspaces.surroundingsOf(name).links,
     redisIsAway: () => watch.trouble() === 'away',
@@ -109,8 +111,10 @@ async function serverOf(
       }),
     handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),
   };
+  const rules = pageRules(context, workspaces, { dispatcher, refusedConfig });
   const page = pageRoutes({
     source,
+    addActions: (app, parts) => addActions(app, parts, { feed, rules, audit }),
     queues: () => opened().all.values(),
     mountedAt: mountedAt ?? '',
     version: packageVersion(),
@@ -126,6 +130,7 @@ async function serverOf(
     host,
     port,
     usualPort: USUAL_PORT,
+    audit,
     clock,
     log,
   });

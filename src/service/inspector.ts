@@ -1,46 +1,14 @@
 /** What a person asks about a list, and decides about it. */
-import type { Held } from '../feed/detect/held.js';
+import type { Inspector } from '../actions/feed.js';
 import type { Rules } from '../feed/detect/rules.js';
-import { listSchema, type ListSchema } from '../feed/detect/schema-drift/schema.js';
+import { listSchema } from '../feed/detect/schema-drift/schema.js';
 import { titleOfRecord } from '../events/describe.js';
 import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { CrmRecord } from '../crm/record.js';
-import type { ChangeEvent } from '../events/types.js';
-import { explainRecord, type RecordStory } from '../feed/list/explain.js';
+import { explainRecord } from '../feed/list/explain.js';
 import type { HeldRecords } from '../ops/server/page/source.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
-
-/** Each call takes the name of a workspace, which may be left out when there is only one. */
-export interface Inspector {
-  /** The names of a workspace's lists, those that are not polled included. */
-  names(workspace?: string): ListName[];
-  /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
-  explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
-  /** The stored record; null when there is none, or when only a digest of it is stored. */
-  record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
-  /** The events of a record that are among the newest of the log, oldest first. */
-  events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
-  /** The fields seen in a list, their value types, and the share of rows that have them. */
-  schema(list: ListName, workspace?: string): Promise<ListSchema>;
-  /** What the last complete sweep of a list held back until a person accepts it, and why. */
-  held(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /** What all lists hold, each with some of its records. */
-  allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
-  /**
-   * Lets the next complete sweep decide without events what is held: new records are stored, unless receivers were told of them before; missing
-   * ones are no longer in the list. The status counts them as discarded. @returns what that is
-   */
-  discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /** Accepts what is held: the next complete sweep reports it. @returns what that is @throws CF_USAGE: it has been discarded */
-  accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /**
-   * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
-   * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
-   */
-  resync(list: ListName, workspace?: string): Promise<void>;
-}
 
 /** How many of the newest events of the log are read to find those of a record. */
 const NEWEST_EVENTS = 10_000;

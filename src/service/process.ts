@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
 import { sleepUntilAborted, systemClock } from '../kit/clock.js';
-import { DECIDED, filtered, type Log } from '../kit/log.js';
+import { filtered, type Log } from '../kit/log.js';
 import { isAboutSweeps } from '../feed/list/sweep-log.js';
 import type { Role } from '../../workers/all.js';
 import { openWithBudgets, type OpenedChangefeed } from './changefeed.js';
@@ -98,9 +98,9 @@ function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): L
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
 }
 
-export function decisionLog(terminal: Terminal): (what: string, facts: object) => void {
+/** Who runs a command, and the log that has what they decide. */
+export function decidingIn(terminal: Terminal): { who: { by: string; how: string; address: string }; log: Log } {
   const { env, err } = terminal;
-  const by = userName();
   // Who came over SSH came from another machine.
   const address = env['SSH_CONNECTION']?.split(' ')[0] ?? hostname();
   const destination = err && { write: (line: string) => err(line.trimEnd()) };
@@ -110,7 +110,7 @@ export function decisionLog(terminal: Terminal): (what: string, facts: object) =
     ...(destination && { destination }),
     ...lookOf(terminal),
   });
-  return (what, facts) => log.info({ by, how: 'command', address, what, ...facts }, DECIDED);
+  return { who: { by: userName(), how: 'command', address }, log };
 }
 
 /** In a container a user may have no name. */

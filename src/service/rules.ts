@@ -11,9 +11,8 @@ import { compileTypes, readsWorkspace } from '../events/pattern.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { ChangeEvent } from '../events/types.js';
 import { createSnapshotSource } from '../feed/store/snapshot-source.js';
-import { isoTime } from '../kit/clock.js';
 import { sentenceOf } from '../kit/schema/problem.js';
-import type { PageRules, Who } from '../ops/server/page/source.js';
+import type { PageRules } from '../ops/server/page/source.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspace, Workspaces } from '../../workers/workspaces.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
@@ -27,9 +26,6 @@ const MOST_SEARCHED = 20;
 const STEPS = 4;
 const MOST_VALUES = 50;
 const LONGEST_VALUE = 100;
-const MOST_HISTORY = 100;
-
-type Entry = Awaited<ReturnType<PageRules['history']>>[number];
 
 interface RulesDeps {
   dispatcher: Dispatcher;
@@ -49,10 +45,6 @@ export function pageRules(
       return state.file === null ? state : { ...state, problem: state.problem ?? refusedConfig() };
     },
     ...decisions(context, dispatcher, matchesOf),
-    async history(id) {
-      const lines = await context.redis.lrange(context.keys.ruleHistory(ruleNameOf(id)), 0, MOST_HISTORY - 1);
-      return lines.map((line) => JSON.parse(line) as Entry);
-    },
     async preview({ rule: data, from, search }) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
@@ -80,18 +72,13 @@ function decisions(
   dispatcher: Dispatcher,
   matchesOf: MatchesOf,
 ): Pick<PageRules, 'save' | 'remove' | 'send'> {
-  const { config, redis, keys, clock } = context;
-  const note = async (id: string, who: Who, more: Pick<Entry, 'what' | 'changed'>): Promise<void> => {
-    const entry: Entry = { at: isoTime(clock.now()), ...who, ...more };
-    await redis.lpush(keys.ruleHistory(ruleNameOf(id)), JSON.stringify(entry));
-    await redis.ltrim(keys.ruleHistory(ruleNameOf(id)), 0, MOST_HISTORY - 1);
-  };
+  const { config } = context;
   /** What waits for a rule that is switched off is not sent when it is switched on again. */
   const drop = async (name: string): Promise<void> => {
     if (context.subscriptions.some((one) => one.name === name)) await dispatcher.skip(name, {});
   };
   return {
-    async save({ revision, rule: data }, who) {
+    async save({ revision, rule: data }) {
       const built = read(data, context);
       if ('why' in built) return built;
       const { id, enabled, subscription, data: saved } = built;
@@ -103,26 +90,23 @@ function decisions(
       const changed = await changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
       if (changed.outcome !== 'saved') return changed;
       if (!enabled) await drop(subscription.name);
-      await note(id, who, decided(before, built));
-      return changed;
+      return { outcome: 'saved', ...decided(before, built) };
     },
-    async remove({ revision, id }, who) {
+    async remove({ revision, id }) {
       const changed = await changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
       if (changed.outcome !== 'saved') return changed;
       await drop(ruleNameOf(id));
-      await note(id, who, { what: 'removed', changed: [] });
-      return changed;
+      return { outcome: 'saved', did: 'removed', changed: [] };
     },
-    async send(data, who) {
+    async send(data) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
-      const { id, subscription } = rule;
+      const { subscription } = rule;
       const [match] = (await matchesOf(rule, { examples: 1 })).matches;
       if (match === undefined) return { outcome: 'nothing' };
       const signal = AbortSignal.timeout(subscription.timeoutMs);
       const event = markedAsTest(match.event);
       const sent = await deliverTest(subscription, event, config, signal).finally(() => subscription.close?.());
-      await note(id, who, { what: 'test', changed: [] });
       return { outcome: 'sent', sent };
     },
   };
@@ -197,14 +181,16 @@ function createMissing(workspaces: Workspaces) {
   };
 }
 
-function decided(before: Rule | undefined, now: Rule): Pick<Entry, 'what' | 'changed'> {
-  if (before === undefined) return { what: 'created', changed: [] };
+type Decision = Omit<Extract<Awaited<ReturnType<PageRules['save']>>, { outcome: 'saved' }>, 'outcome'>;
+
+function decided(before: Rule | undefined, now: Rule): Decision {
+  if (before === undefined) return { did: 'created', changed: [] };
   const names = new Set([...Object.keys(before.data), ...Object.keys(now.data)]) as Set<keyof RuleData>;
   const differs = (name: keyof RuleData): boolean =>
     JSON.stringify(before.data[name]) !== JSON.stringify(now.data[name]);
   const changed = [...names].filter((name) => name !== 'enabled' && differs(name));
-  if (before.enabled !== now.enabled) return { what: now.enabled ? 'on' : 'off', changed };
-  return { what: 'changed', changed };
+  if (before.enabled !== now.enabled) return { did: now.enabled ? 'on' : 'off', changed };
+  return { did: 'changed', changed };
 }
 
 function seen({ event, refusedBy }: Match) {

@@ -1,5 +1,6 @@
 /** Sends one example event to a handler, as a test: it is in no log, and no receipt is kept of it. */
 import { randomUUID } from 'node:crypto';
+import type { TestCall } from '../actions/feed.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import { attemptDelivery, Interrupt, type Surroundings } from '../delivery/attempt.js';
@@ -14,15 +15,6 @@ import type { Subscription, TestOutcome } from '../delivery/handlers/handler.js'
 import { isoTime, onAbort, systemClock } from '../kit/clock.js';
 import { silentLog } from '../kit/log.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
-
-/** What is sent as a test. */
-export interface TestCall {
-  /** The event type. @defaultValue the first one that the subscription selects; webhook: `changefeed.test`, which is no event of the CRM */
-  type?: string | undefined;
-  /** A handler written in code is run only with this: it may do anything. @defaultValue false */
-  run?: boolean | undefined;
-  signal?: AbortSignal | undefined;
-}
 
 const NEVER = new AbortController().signal;
 

@@ -99,13 +99,30 @@ describe('decisions', () => {
       time: expect.any(String) as unknown,
     };
     expect(decisionsIn(lines.join(''))).toEqual([
-      { ...person, what: 'POST /api/dead-letters/drop', subscription: 'broken', count: 1 },
-      { ...person, what: 'POST /api/subscriptions/:name/pause', name: 'broken', count: 1 },
+      { ...person, what: 'dead drop', subscription: 'broken', count: 1 },
+      { ...person, what: 'pause', subscription: 'broken', count: 1 },
       {
         ...person,
-        what: 'POST /api/lists/:workspace/:list/erase',
+        what: 'erase',
         ...{ workspace: 'acme', list: 'people', tombstone: expect.stringMatching(/^[\w-]{22}$/) as unknown, count: 1 },
       },
     ]);
+    // Entries of what was refused are written when the minute is over, or the service stops.
+    await fetch(`${feed.pageUrl ?? ''}/api/status`, { headers: { authorization: 'Bearer a-wrong-token' } });
+    await fetch(`${feed.pageUrl ?? ''}/api/status`, { headers: { authorization: 'Bearer another-wrong-token' } });
+    await act('/api/session', { token: OPERATE }, {});
+    await feed.stop();
+    const entries = await (await openFeed(redis, raw)).audit();
+    const about = { how: '', by: '', address: '127.0.0.1' };
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ what: 'pause', by: 'operate', outcome: 'done', subscription: 'broken' }),
+        expect.objectContaining({ ...about, what: 'POST /api/dead-letters/drop', outcome: 'refused', count: 1 }),
+        expect.objectContaining({ what: 'POST /api/dead-letters/drop', by: 'operate', outcome: 'failed' }),
+        expect.objectContaining({ ...about, what: 'GET /api/status', outcome: 'refused', count: 2 }),
+        expect.objectContaining({ what: 'sign in', by: 'operate', how: 'token', outcome: 'done' }),
+      ]),
+    );
+    expect(JSON.stringify(entries)).not.toMatch(/wrong-token|the words of a person|not p1|"p2"/);
   });
 });

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import inject from 'light-my-request';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import { eventually } from '../support/eventually.js';
 
 const OPERATE = 'operate-token-of-the-rule';

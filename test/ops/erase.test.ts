@@ -13,7 +13,7 @@ import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
 import type { Log } from '../../src/kit/log.js';
 import { Keys } from '../../src/redis/keys.js';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import { eventually } from '../support/eventually.js';
 import { baselined, openFeed } from '../support/feed.js';
 import { useMirrors } from '../support/mirror.js';

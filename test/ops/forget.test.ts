@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { forgetWorkspace, isWorkspaceStored } from '../../src/ops/forget.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';

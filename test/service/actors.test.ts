@@ -1,6 +1,6 @@
 /** Who made a change, from the CRM's answers over HTTP to a handler. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import type { Actor } from '../../src/events/types.js';
 import { defineHandler, type Subscription } from '../../src/index.js';
 import { startApiServer } from '../support/api-server.js';

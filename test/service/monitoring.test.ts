@@ -1,6 +1,7 @@
 /** What monitors read of a process: /healthz, /readyz and /metrics, over HTTP, with a real Redis. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import type { Role } from '../../workers/all.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';

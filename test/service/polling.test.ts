@@ -1,6 +1,6 @@
 /** When a running service sweeps which list. */
 import { expect, it } from 'vitest';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import type { ListStatus } from '../../src/ops/status.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';

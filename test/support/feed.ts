@@ -1,6 +1,7 @@
 /** The product as a library, on the Redis of a test. */
 import { expect, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed, type ChangefeedOptions } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
+import { openChangefeed, type ChangefeedOptions } from '../../src/service/changefeed.js';
 import type { ListInput } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import type { ConfigInput } from '../../src/config/schema.js';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';

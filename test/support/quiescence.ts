@@ -1,6 +1,6 @@
 /** When a service has read everything, and has nothing left to do. */
 import { expect } from 'vitest';
-import type { Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
 import { eventually } from './eventually.js';
 
 export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {

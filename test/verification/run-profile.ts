@@ -3,7 +3,8 @@
  * can be seen has been seen; scored against the sandbox's journal. Meanwhile the service runs with all shortcuts, and gets hints of
  * all kinds: right, unknown, far too many, and meant to do harm.
  */
-import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
+import type { Changefeed } from '../../src/actions/feed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Behaviour } from '../../sandbox/faults/behaviour.js';
 import { profileNamed } from '../../sandbox/faults/profiles.js';

@@ -1,3 +1,4 @@
+import { dropDeadLetters, retryDeadLetters } from '../../actions/dead-letters.js';
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../delivery/dead-letters.js';
 import { usage } from '../../kit/errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
@@ -44,7 +45,7 @@ export const dead = defineCommand({
       ...(reason !== undefined && { reason }),
     };
     const { dryRun = false, yes = false, json = false, verbose = false } = given;
-    return await withFeed(io, config, async ({ feed: { deadLetters }, decided }) => {
+    return await withFeed(io, config, async ({ feed: { deadLetters }, noted }) => {
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
       if (action === 'list' || action === 'show') {
         if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
@@ -54,7 +55,8 @@ export const dead = defineCommand({
       // Those that are named one by one need no question.
       const call = { isDropped: action === 'drop', filter, json, dryRun, yes: yes || ids.length > 0 };
       const changed = await change(deadLetters, call, io);
-      if (changed !== null && !dryRun) decided(`dead ${action}`, { subscription, count: changed });
+      const done = action === 'drop' ? dropDeadLetters : retryDeadLetters;
+      if (changed !== null) await noted(done, { ...filter, dryRun }, { count: changed });
       return changed === null ? 1 : 0;
     });
   },

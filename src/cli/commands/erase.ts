@@ -1,3 +1,4 @@
+import { erase as action } from '../../actions/lists.js';
 import type { Erased } from '../../ops/erase.js';
 import { answer, isConfirmed } from '../answers.js';
 import { listArgument, workspaceArgument } from '../arguments.js';
@@ -14,12 +15,11 @@ export const erase = defineFeedCommand({
     yes: flag('do not ask'),
     json: flag('print it as JSON'),
   },
-  async run({ workspace, list, id, dryRun = false, yes = false, json = false }, { feed, decided }, io) {
+  async run({ workspace, list, id, dryRun = false, yes = false, json = false }, { feed, noted }, io) {
     const what = `This erases the record ${printable(id)} of the list "${list}" and all that is kept of it, and cannot be undone`;
     if (!dryRun && !(await isConfirmed({ command: 'erase', what, yes }, io))) return 1;
     const erased = await feed.erase({ workspace, list, id, dryRun });
-    const { tombstone, events } = erased;
-    if (!dryRun) decided('erase', { workspace, list, tombstone, count: events + Number(erased.stored) });
+    await noted(action, { workspace, list, dryRun }, { ...erased, count: erased.events + Number(erased.stored) });
     answer(io, json, erased, dryRun ? foundText(erased) : erasedText(erased));
     return isComplete(erased) ? 0 : 1;
   },

@@ -1,3 +1,4 @@
+import { forgetWorkspace as action } from '../../actions/lists.js';
 import type { Forgotten } from '../../ops/forget.js';
 import { answer, isConfirmed } from '../answers.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
@@ -10,7 +11,7 @@ export const forget = defineFeedCommand({
     yes: flag('do not ask'),
     json: flag('print it as JSON'),
   },
-  async run({ workspace, yes = false, json = false }, { feed, decided }, io) {
+  async run({ workspace, yes = false, json = false }, { feed, noted }, io) {
     const question = {
       command: 'forget',
       what: `This deletes all stored data of workspace "${workspace}" and cannot be undone`,
@@ -22,7 +23,7 @@ export const forget = defineFeedCommand({
     if (yes || (await feed.isStored(workspace))) {
       if (!(await isConfirmed(question, io))) return 1;
       forgotten = await feed.forget(workspace);
-      decided('forget', { workspace, count: forgotten.records });
+      await noted(action, { name: workspace }, forgotten);
     }
     answer(io, json, forgotten, forgottenText(forgotten));
     return 0;

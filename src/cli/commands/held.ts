@@ -1,4 +1,5 @@
 /** What waits until a person decides about a list, and the decisions. */
+import * as actions from '../../actions/lists.js';
 import { heldText } from '../../ops/problems.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import { wordsFor } from '../../words/words.js';
@@ -43,9 +44,9 @@ const workspace = workspaceOption('the workspace, if there are several');
 
 export const accept = defineFeedCommand({
   input: { list: listArgument('the list'), workspace },
-  async run({ list, workspace }, { feed, decided }, io) {
+  async run({ list, workspace }, { feed, noted }, io) {
     const accepted = await feed.lists.accept(list, workspace);
-    decided('accept', { list, workspace, count: total(accepted) });
+    await noted(actions.accept, { list, workspace }, { count: total(accepted) });
     const outcome =
       accepted.length === 0
         ? 'nothing is held.'
@@ -56,12 +57,12 @@ export const accept = defineFeedCommand({
 
 export const discard = defineFeedCommand({
   input: { list: listArgument('the list'), workspace, yes: flag('do not ask') },
-  async run({ list, workspace, yes = false }, { feed, decided }, io) {
+  async run({ list, workspace, yes = false }, { feed, noted }, io) {
     const parts = partsOf(await feed.lists.held(list, workspace), 'held ');
     const what = `This forgets ${parts} of the list "${list}": no event reports them`;
     if (parts !== '' && !(await isConfirmed({ command: 'discard', what, yes }, io))) return 1;
     const discarded = await feed.lists.discard(list, workspace);
-    decided('discard', { list, workspace, count: total(discarded) });
+    await noted(actions.discard, { list, workspace }, { count: total(discarded) });
     say(io, `List "${list}": ${discarded.length === 0 ? 'nothing is held.' : `${parts} discarded.`}`);
     return 0;
   },
@@ -79,7 +80,7 @@ export const resync = defineFeedCommand({
     dryRun: flag('only say what would be done'),
     yes: flag('do not ask'),
   },
-  async run({ lists, workspace, dryRun = false, yes = false }, { feed, decided }, io) {
+  async run({ lists, workspace, dryRun = false, yes = false }, { feed, noted }, io) {
     const names = lists.includes('all') ? feed.lists.names(workspace) : lists;
     const what = `This drops the baseline of ${names.join(', ')}: changes since the last sweep will make no events`;
     if (dryRun) {
@@ -89,7 +90,7 @@ export const resync = defineFeedCommand({
     if (!(await isConfirmed({ command: 'resync', what, yes }, io))) return 1;
     for (const list of names) {
       await feed.lists.resync(list, workspace);
-      decided('resync', { list, workspace, count: 1 });
+      await noted(actions.resync, { list, workspace }, { count: 1 });
       say(io, `List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`);
     }
     return 0;

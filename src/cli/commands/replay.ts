@@ -1,3 +1,4 @@
+import * as actions from '../../actions/subscriptions.js';
 import type { ReplayCall, Replayed } from '../../delivery/replay.js';
 import { isoTime, systemClock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
@@ -48,7 +49,7 @@ export const replay = defineFeedCommand({
     if ([subscription, from, since, to, record, type, where, failed, dryRun].some((one) => one !== undefined))
       throw usage('replay: --snapshot sends every record; only --workspace and --json go with it.');
     const workspaces = await service.feed.snapshot(snapshot, workspace);
-    service.decided('snapshot', { subscription: snapshot, workspaces });
+    await service.noted(actions.snapshot, { subscription: snapshot }, { count: workspaces.length });
     answer(io, json, { workspaces }, snapshotText(snapshot, workspaces));
     return 0;
   },
@@ -58,7 +59,7 @@ type LogCall = Partial<ReplayCall> & { since?: string; type?: string[]; json?: b
 
 async function replayLog(
   { subscription, from, since: sinceTime, type: types, dryRun = false, json = false, ...call }: LogCall,
-  { feed, decided }: CommandService,
+  { feed, noted }: CommandService,
   io: Io,
 ): Promise<number> {
   if (subscription === undefined) throw usage('replay: name the subscription with --subscription or --snapshot.');
@@ -69,7 +70,7 @@ async function replayLog(
   const onProgress = (sent: number): void => screen?.show([`${count(sent, 'event')} sent`]);
   const asked = { ...call, types, subscription, from: first, dryRun, onProgress, signal: io.signal };
   const result = await feed.replay(asked).finally(() => screen?.end());
-  if (!dryRun) decided('replay', { subscription, count: result.events });
+  await noted(actions.replay, { subscription, dryRun }, { count: result.events });
   const [what, end] = dryRun ? ['would be sent', '. Nothing was sent.'] : ['sent', endText(result)];
   const text = `${count(result.events, 'event')} ${what} to "${subscription}" again${end}`;
   answer(io, json, dryRun ? { ...result, dryRun } : result, text);
@@ -79,7 +80,7 @@ async function replayLog(
 async function stopReplay(
   [word, id, ...more]: readonly string[],
   { subscription, ...others }: LogCall,
-  { feed, config, decided }: CommandService,
+  { feed, config, noted }: CommandService,
   io: Io,
 ): Promise<number> {
   const given = Object.values(others).filter((one) => one !== undefined);
@@ -90,7 +91,7 @@ async function stopReplay(
     throw usage('replay stop: give the id of a replay, or --subscription.');
   let stopped = 0;
   for (const name of names) stopped += await feed.stopReplay(name, id);
-  decided('replay stop', { subscription, count: stopped });
+  await noted(actions.stopReplay, { subscription }, { count: stopped });
   const text = 'stopped; what is in the queue already is delivered (changefeed skip drops it)';
   say(io, stopped === 0 ? 'no such replay is being sent' : text);
   return 0;

@@ -1,4 +1,4 @@
-import type { Changefeed } from '../../service/changefeed.js';
+import type { Changefeed } from '../../actions/feed.js';
 import type { Config } from '../../config/schema.js';
 import { messageOf } from '../../kit/errors.js';
 import { isAborted, systemClock } from '../../kit/clock.js';

@@ -1,32 +1,32 @@
 /** What a person decides about a subscription, and what is stored of subscriptions. */
+import * as actions from '../../actions/subscriptions.js';
 import { usage } from '../../kit/errors.js';
 import { answer, isConfirmed } from '../answers.js';
-import { word, workspaceOption } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag, option, restArguments, type CommandService } from '../command.js';
+import { word } from '../arguments.js';
+import { argument, asText, defineFeedCommand, flag, restArguments, type CommandService } from '../command.js';
+import { termOf } from '../terms.js';
 import type { Io } from '../io.js';
 import { count, printable, table } from '../text.js';
 
-const subscription = argument('its name', asText);
-
 export const pause = defineFeedCommand({
   input: {
-    subscription,
-    reason: option('text', 'reason shown in "status" (default: paused manually)', asText),
+    subscription: termOf(actions.pause, 'subscription'),
+    reason: termOf(actions.pause, 'reason'),
     json: flag('print the outcome as JSON'),
   },
-  async run({ subscription: name, reason, json = false }, { feed, decided }, io) {
+  async run({ subscription: name, reason, json = false }, { feed, noted }, io) {
     const paused = await feed.pause(name, reason);
-    decided('pause', { subscription: name, count: Number(paused) });
+    await noted(actions.pause, { subscription: name }, { count: Number(paused) });
     const text = paused ? `"${name}" is paused: its events wait until it is resumed` : `"${name}" was already paused`;
     answer(io, json, { subscription: name, paused }, text);
   },
 });
 
 export const resume = defineFeedCommand({
-  input: { subscription, json: flag('print the outcome as JSON') },
-  async run({ subscription: name, json = false }, { feed, decided }, io) {
+  input: { subscription: termOf(actions.resume, 'subscription'), json: flag('print the outcome as JSON') },
+  async run({ subscription: name, json = false }, { feed, noted }, io) {
     const was = await feed.resume(name);
-    decided('resume', { subscription: name, count: Number(was !== null) });
+    await noted(actions.resume, { subscription: name }, { count: Number(was !== null) });
     const text =
       was === null
         ? `"${name}" was not paused`
@@ -39,13 +39,13 @@ export const resume = defineFeedCommand({
 
 export const skip = defineFeedCommand({
   input: {
-    subscription,
-    workspace: workspaceOption('only what waits of this workspace'),
-    dryRun: flag('only say how many'),
+    subscription: termOf(actions.skip, 'subscription'),
+    workspace: termOf(actions.skip, 'workspace'),
+    dryRun: termOf(actions.skip, 'dryRun'),
     yes: flag('do not ask'),
     json: flag('print the counts as JSON'),
   },
-  async run({ subscription, workspace, dryRun = false, yes = false, json = false }, { feed, decided }, io) {
+  async run({ subscription, workspace, dryRun = false, yes = false, json = false }, { feed, noted }, io) {
     const waitText = ({ unread, queued }: { unread: number; queued: number }): string =>
       `${count(unread + queued, 'waiting event')} (${unread.toLocaleString('en')} not read from the log, ${queued.toLocaleString('en')} in the queue) for "${subscription}"`;
     if (dryRun || !yes) {
@@ -58,7 +58,7 @@ export const skip = defineFeedCommand({
       if (!(await isConfirmed({ command: 'skip', what, yes }, io))) return 1;
     }
     const skipped = await feed.skip(subscription, { workspace });
-    decided('skip', { subscription, workspace, count: skipped.unread + skipped.queued });
+    await noted(actions.skip, { subscription, workspace }, { count: skipped.unread + skipped.queued });
     const running = skipped.running === 0 ? '' : ` ${count(skipped.running, 'event')} being handled will end.`;
     answer(io, json, skipped, `${waitText(skipped)} dropped.${running} Dead letters stay.`);
     return 0;
@@ -101,7 +101,7 @@ async function list({ feed, config }: CommandService, json: boolean, io: Io): Pr
 }
 
 async function forget(
-  { feed, decided }: CommandService,
+  { feed, noted }: CommandService,
   { name, dryRun, yes, json }: { name: string; dryRun: boolean; yes: boolean; json: boolean },
   io: Io,
 ): Promise<number> {
@@ -115,7 +115,7 @@ async function forget(
   const question = { command: 'subscriptions forget', what: `${what}, which cannot be undone`, yes };
   if (!(await isConfirmed(question, io))) return 1;
   const forgotten = await feed.forgetSubscription(name);
-  decided('subscriptions forget', { subscription: name, count: forgotten.keys });
+  await noted(actions.forgetSubscription, { subscription: name }, forgotten);
   answer(io, json, forgotten, `The subscription "${name}" is forgotten: ${count(forgotten.keys, 'key')} removed.`);
   return 0;
 }

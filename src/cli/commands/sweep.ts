@@ -1,4 +1,4 @@
-import type { Changefeed } from '../../service/changefeed.js';
+import type { Changefeed } from '../../actions/feed.js';
 import type { ListSweep } from '../../../workers/sweeps.js';
 import { ChangefeedError, messageOf } from '../../kit/errors.js';
 import { isoTime, systemClock } from '../../kit/clock.js';

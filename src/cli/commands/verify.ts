@@ -1,5 +1,6 @@
 /** Compares a copy with the lists, and prints a line for each list. */
 import { resolve } from 'node:path';
+import { verify as action } from '../../actions/subscriptions.js';
 import type { Verified, VerifiedList } from '../../delivery/verify/verified.js';
 import type { Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
@@ -20,14 +21,14 @@ export const verify = defineFeedCommand({
     workspace: workspaceOption('only this workspace'),
     json: flag('print it as JSON'),
   },
-  async run({ subscription, copy, json = false, repair = false, workspace }, { feed, config, decided }, io) {
+  async run({ subscription, copy, json = false, repair = false, workspace }, { feed, config, noted }, io) {
     const { t, language } = { ...wordsFor(languageOf(config, io.env)), language: languageOf(config, io.env) };
     const screen = io.interactive && !json ? io.live() : undefined;
     const numbers = new Intl.NumberFormat(language);
     const onProgress = (count: number): void => screen?.show([t('verify.compared', { count: numbers.format(count) })]);
     const call = { workspace, repair, signal: io.signal, onProgress };
     const found = await feed.verify(subscription, copy && resolve(io.cwd, copy), call).finally(() => screen?.end());
-    if (found.repaired !== null) decided('verify repair', { subscription, count: found.repaired });
+    await noted(action, { subscription }, found);
     const page = { colours: io.colours.out, columns: io.columns, formats: formatsOf(config, io.env, found.at) };
     answer(io, json, found, verifiedText(found, page));
     return found.wrong > 0 && found.repaired === null ? 1 : 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CopyRow } from '../../../src/delivery/verify/copy.js';
 import { NO_COUNTS, type VerifiedList } from '../../../src/delivery/verify/verified.js';
-import type { Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
 import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import { PermanentError } from '../../../src/delivery/handlers/errors.js';
 import { useCli } from '../../support/cli.js';

@@ -1,6 +1,7 @@
 /** Records with far more fields than usual, over real HTTP and a real Redis, all the way to the log. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
+import { openChangefeed } from '../../../src/service/changefeed.js';
 import { parseConfig } from '../../../src/config/parse.js';
 import { MOST_FIELDS } from '../../../src/feed/detect/schema-drift/schema.js';
 import type { ChangeEvent } from '../../../src/events/types.js';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.js';
 import { useCli } from '../../support/cli.js';

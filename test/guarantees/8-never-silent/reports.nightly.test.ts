@@ -1,6 +1,6 @@
 /** Guarantee 8: a feed that cannot poll reports it by an event of its own. */
 import { expect, it } from 'vitest';
-import type { Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
 import { eventually } from '../../support/eventually.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
 import { startOtherCrm } from '../../support/other-crm.js';

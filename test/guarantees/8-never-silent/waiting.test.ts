@@ -1,6 +1,6 @@
 /** Guarantee 8: events that wait for long, and a loop whose turns fail, are reported wherever a person or a program looks. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { openQueues } from '../../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../../src/events/types.js';

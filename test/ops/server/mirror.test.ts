@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Changefeed } from '../../../src/service/changefeed.js';
+import type { Changefeed } from '../../../src/actions/feed.js';
 import { messageOf } from '../../../src/kit/errors.js';
 import { isoTime } from '../../../src/kit/clock.js';
 import { freePort } from '../../../src/redis/private/launch.js';

@@ -25,6 +25,11 @@ export function nameOf({
   return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
 }
 
+/** As the audit names them. */
+export function whoIs({ caller, socket }: Parameters<typeof nameOf>[0]): { by: string; how: string; address: string } {
+  return { by: caller?.name ?? caller?.role ?? '', how: caller?.how ?? '', address: socket.remoteAddress ?? '' };
+}
+
 export interface AccessOptions {
   tokens: Tokens;
   /** The token was made for this machine, and no proxy may stand in between. @defaultValue false */

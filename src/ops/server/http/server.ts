@@ -2,8 +2,9 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../../kit/errors.js';
 import type { Clock } from '../../../kit/clock.js';
-import { DECIDED, type Log } from '../../../kit/log.js';
-import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
+import type { Log } from '../../../kit/log.js';
+import type { Audit } from '../../audit.js';
+import { callerOf, isOfProxy, mayUse, whoIs, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, refuse, TOO_MANY, type Refusal } from './app.js';
 import { createAttempts, type Attempts } from './limits.js';
@@ -18,6 +19,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null on public routes for a caller who is not signed in. */
     caller: Caller | null;
+    /** The audit has an entry of it, or need not have one. */
+    isNoted: boolean;
   }
 }
 
@@ -31,6 +34,7 @@ export interface HttpServerOptions {
   /** 0 takes any free port; undefined takes `usualPort`, or any free port where that is taken. */
   port: number | undefined;
   usualPort: number;
+  audit: Pick<Audit, 'decided' | 'count' | 'flush'>;
   clock: Clock;
   log: Log;
 }
@@ -45,21 +49,20 @@ export function createHttpServer(options: HttpServerOptions) {
   return { app, ...listening(app, { host, port: port ?? usualPort, orAnyPort: port === undefined }) };
 }
 
-function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
+function buildApp({ routes, access, audit, clock, log }: HttpServerOptions): FastifyInstance {
   const app = createApp({ bodyLimit: 65_536, isProxy: (address) => isOfProxy(address, access) });
   readBodyAgain(app);
   const attempts = createAttempts(clock);
   app.decorateRequest('caller', null);
+  app.decorateRequest('isNoted', false);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(SECURITY_HEADERS);
     const refused = refusalOf(request, { access, attempts, nowMs: clock.now() });
     if (refused === null) done();
     else void refuse(reply, refused);
   });
-  app.addHook('preSerialization', (request, reply, answer, done) => {
-    if (isAction(request) && reply.statusCode < 400) log.info(decisionOf(request, answer), DECIDED);
-    done(null, answer);
-  });
+  app.addHook('onResponse', async (request, { statusCode }) => await noteIn(audit, request, statusCode));
+  app.addHook('onClose', () => audit.flush());
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ route: request.routeOptions.url, error: messageOf(error) }, 'request failed');
@@ -67,7 +70,7 @@ function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyIns
     return refuse(reply, { status, message });
   });
   app.setNotFoundHandler({}, (_request, reply) => refuse(reply, { status: 404, message: 'There is no such address.' }));
-  signInRoutes(app, { access, attempts, clock });
+  signInRoutes(app, { access, attempts, audit, clock });
   for (const one of routes) {
     app.register(async (scope) => {
       await one(scope);
@@ -80,24 +83,17 @@ function isAction({ method, routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.access === 'operate' && !['GET', 'HEAD'].includes(method);
 }
 
-/** The words of a request are left out: they may quote a record. */
-function decisionOf({ caller, socket, method, routeOptions, params, body }: FastifyRequest, answer: unknown): object {
-  const given = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown; dryRun?: unknown };
-  const { subscription, ids, all, dryRun } = given;
-  const { count, tombstone } = answer as { count?: unknown; tombstone?: unknown };
-  return {
-    by: caller?.name ?? caller?.role,
-    how: caller?.how,
-    address: socket.remoteAddress,
-    what: `${method} ${routeOptions.url ?? ''}`,
-    ...(params as object),
-    ...(subscription !== undefined && { subscription }),
-    ...(ids !== undefined && { ids: ids.length }),
-    ...(all !== undefined && { all }),
-    ...(dryRun === true && { dryRun }),
-    ...(tombstone !== undefined && { tombstone }),
-    count,
-  };
+const NOT_ALLOWED: readonly number[] = [401, 403, 421, 429];
+
+/** What was refused, and what is done by pages of others. An action notes what it has done itself. */
+async function noteIn(audit: HttpServerOptions['audit'], request: FastifyRequest, status: number): Promise<void> {
+  const { method, routeOptions, headers, isNoted } = request;
+  const { url = request.url.split('?')[0] ?? '', config } = routeOptions;
+  const what = `${method} ${url}`;
+  const isRefused = NOT_ALLOWED.includes(status);
+  if (isNoted || (!isAction(request) && !(isRefused && headers.authorization !== undefined))) return;
+  if (status >= 400) audit.count({ ...whoIs(request), what, outcome: isRefused ? 'refused' : 'failed' });
+  else if (config.access === 'operate') await audit.decided({ ...whoIs(request), what });
 }
 
 const ONLY_LOCALHOST: Refusal = {

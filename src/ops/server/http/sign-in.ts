@@ -1,7 +1,8 @@
 /** The login form of the page: a token becomes a session, in a cookie that no script can read. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kit/clock.js';
-import { roleOfToken, type AccessOptions } from './access.js';
+import type { Audit } from '../../audit.js';
+import { roleOfToken, whoIs, type AccessOptions } from './access.js';
 import type { Attempts } from './limits.js';
 import { refuse, TOO_MANY } from './app.js';
 import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
@@ -9,13 +10,17 @@ import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
 export interface SignInDeps {
   access: AccessOptions;
   attempts: Attempts;
+  audit: Pick<Audit, 'count'>;
   clock: Clock;
 }
 
-export function signInRoutes(app: FastifyInstance, { access, attempts, clock }: SignInDeps): void {
+export function signInRoutes(app: FastifyInstance, { access, attempts, audit, clock }: SignInDeps): void {
   app.post('/api/session', { config: { access: 'public' } }, (request, reply) => {
     const { token } = (request.body ?? {}) as { token?: unknown };
     const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
+    const outcome = role === null ? 'refused' : 'done';
+    audit.count({ ...whoIs(request), by: role ?? '', how: 'token', what: 'sign in', outcome });
+    request.isNoted = true;
     if (role === null) {
       if (attempts.wrong(request.socket.remoteAddress ?? '') === 'too many') return refuse(reply, TOO_MANY);
       return refuse(reply, {

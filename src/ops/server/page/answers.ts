@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
 import { subscriptionStatus } from '../../../delivery/subscription-status.js';
+import { auditEntry } from '../../audit.js';
 import { statusSchema } from '../../status.js';
 
 /** An answer without the further properties that its schema allows. */
@@ -202,6 +203,19 @@ export const heldRecords = z.strictObject({
   ),
 });
 export const done = z.strictObject({ count });
+export const resumed = z.strictObject({
+  count,
+  was: z
+    .looseObject({ at: iso.nullable(), reason: z.string(), missing: z.boolean() })
+    .nullable()
+    .describe('how it was paused. `missing`: the log has dropped events that it had not read'),
+});
+export const snapshotBegun = z.strictObject({
+  count,
+  workspaces: z.array(z.string()).describe('whose records are sent'),
+});
+export const forgotten = z.looseObject({ workspace: z.string(), records: count, events: count, keys: count });
+export const auditList = z.strictObject({ entries: z.array(auditEntry).describe('newest first') });
 export const erased = z
   .strictObject({
     count: count.describe('the stored record and its events in the log'),
@@ -299,8 +313,12 @@ export const rules = z.strictObject({
   ),
 });
 
+const ruleDecision = z.enum(['created', 'changed', 'on', 'off', 'removed', 'test']);
+const optionNames = z.array(z.string()).describe('the options that are others than before');
+
 export const ruleChanged = z.union([
-  z.strictObject({ outcome: z.enum(['saved', 'changed']).describe('changed: by someone else, and nothing was saved') }),
+  z.strictObject({ outcome: z.literal('saved'), did: ruleDecision, changed: optionNames }),
+  z.strictObject({ outcome: z.literal('changed').describe('by someone else, and nothing was saved') }),
   refused,
 ]);
 
@@ -340,8 +358,8 @@ export const ruleHistory = z.strictObject({
         at: iso,
         by: z.string(),
         how: z.string(),
-        what: z.enum(['created', 'changed', 'on', 'off', 'removed', 'test']),
-        changed: z.array(z.string()).describe('the options that are others than before'),
+        what: ruleDecision,
+        changed: optionNames,
       }),
     )
     .describe('newest first'),

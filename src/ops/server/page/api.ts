@@ -34,10 +34,6 @@ const REFUSALS = {
 const NOTHING = z.strictObject({});
 const ACTION = z.looseObject({ 'x-changefeed-action': z.string().describe('any value') });
 
-export const OPERATE = { access: 'operate' } as const;
-export const READS_LOG = { cost: 'log' } as const;
-export const READS_RECORDS = { cost: 'records' } as const;
-
 /** What the document says of a route with this tag. `more`: the schemas of what it takes. */
 export const described =
   (tag: string) =>

@@ -5,17 +5,18 @@ import { runLoop } from '../../../kit/loop.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Log } from '../../../kit/log.js';
 import { assetRoutes } from './assets.js';
-import { apiOf, beginApi } from './api.js';
-import { addEndpoints } from './endpoints.js';
+import { apiOf, beginApi, type Api } from './api.js';
 import { createEventViews } from './event-view.js';
 import { createHistory, SAMPLE_MS } from './history.js';
 import { createLiveEvents } from './live-events.js';
 import { queueRoutes, type BoardQueues } from './queues.js';
-import type { PageSource } from './source.js';
+import type { EndpointDeps, PageSource } from './source.js';
 import { addStream } from './stream.js';
 
 export interface PageDeps {
   source: PageSource;
+  /** Adds what can be asked and done. */
+  addActions: (app: Api, deps: EndpointDeps) => void;
   queues: BoardQueues;
   /** Under which path of another server; empty where it has its own. */
   mountedAt: string;
@@ -29,7 +30,7 @@ export interface PageDeps {
 /** Pages that are open at the same time share one reading of the status. */
 const STATUS_MS = 1_000;
 
-export function pageRoutes({ source, queues, mountedAt, version, ready, clock, log }: PageDeps): Routes {
+export function pageRoutes({ source, addActions, queues, mountedAt, version, ready, clock, log }: PageDeps): Routes {
   return async (app) => {
     const history = createHistory(clock);
     const live = createLiveEvents(source, log);
@@ -59,7 +60,7 @@ export function pageRoutes({ source, queues, mountedAt, version, ready, clock, l
     assetRoutes(app);
     const board = await queueRoutes(app, queues, mountedAt);
     await beginApi(app, version, () => source.redisIsAway());
-    addEndpoints(apiOf(app), { source, views, history, clock, version, status, queues: board });
+    addActions(apiOf(app), { source, views, history, clock, version, status, queues: board });
     addStream(apiOf(app), { source, views, live, clock });
   };
 }

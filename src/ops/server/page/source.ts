@@ -1,19 +1,12 @@
 /** What the status page asks of the feed, and what it can have done. `src/service/http.ts` gives it. */
 import type { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
-import type { TodosReport } from '../../../crm/todo-counts.js';
-import type { Dispatcher } from '../../../delivery/dispatcher.js';
-import type { TestOutcome } from '../../../delivery/handlers/handler.js';
 import type { TailedEvent, TailOptions } from '../../../delivery/tail.js';
 import type { FindRecord } from '../../../events/about.js';
 import type { Links } from '../../../events/related.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Held } from '../../../feed/detect/held.js';
-import type { ListSchema } from '../../../feed/detect/schema-drift/schema.js';
-import type { TodosCall } from '../../../feed/todos/report.js';
 import type { EventLog } from '../../../log/event-log.js';
-import type { EraseCall, Erased } from '../../erase.js';
-import type { StoredSubscription } from '../../forget.js';
 import type { Status } from '../../status.js';
 import type * as answers from './answers.js';
 import type { EventViews } from './event-view.js';
@@ -33,50 +26,30 @@ export interface HeldRecords extends Held {
   examples: readonly { id: string; title: string | null }[];
 }
 
-/** The part of a Changefeed that is in no lower folder. */
+/** What the page reads besides what its actions ask. */
 export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  test(subscription: string, call: { type?: string | undefined; run?: boolean | undefined }): Promise<TestOutcome>;
-  storedSubscriptions(): Promise<StoredSubscription[]>;
-  forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;
-  erase(call: EraseCall): Promise<Erased>;
-  todos(call: TodosCall): Promise<TodosReport>;
-  readonly lists: {
-    schema(list: ListName, workspace: string): Promise<ListSchema>;
-    record: FindRecord;
-    allHeld(): Promise<readonly HeldRecords[]>;
-    accept(list: ListName, workspace: string): Promise<readonly Held[]>;
-    discard(list: ListName, workspace: string): Promise<readonly Held[]>;
-  };
-}
-
-/** Who changes a rule. */
-export interface Who {
-  by: string;
-  how: string;
+  readonly lists: { record: FindRecord };
 }
 
 type Answer<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
 
 export interface PageRules {
   state(): Promise<Answer<'rules'>>;
-  save(call: { revision: string; rule: object }, who: Who): Promise<Answer<'ruleChanged'>>;
-  remove(call: { revision: string; id: string }, who: Who): Promise<Answer<'ruleChanged'>>;
+  save(call: { revision: string; rule: object }): Promise<Answer<'ruleChanged'>>;
+  remove(call: { revision: string; id: string }): Promise<Answer<'ruleChanged'>>;
   preview(call: {
     rule: object;
     from?: { workspace: string; before: string } | undefined;
     search?: string | undefined;
   }): Promise<Answer<'rulePreview'>>;
-  send(rule: object, who: Who): Promise<Answer<'ruleSent'>>;
-  history(id: string): Promise<Answer<'ruleHistory'>['entries']>;
+  send(rule: object): Promise<Answer<'ruleSent'>>;
   values(workspace: string, list: ListName, field: string): Promise<string[]>;
 }
 
 export interface PageSource {
   feed: FeedOfPage;
-  dispatcher: Dispatcher;
-  rules: PageRules;
   log: EventLog;
   workspaces(): readonly PageWorkspace[];
   links(workspace: string): Links;

@@ -1,12 +1,12 @@
 /** Todo reports for the page. Each reads all todos: one is made at a time, they are shared, and few may wait. */
 import type { TodosReport } from '../../../crm/todo-counts.js';
+import type { TodosCall } from '../../../feed/todos/report.js';
 import { isoTime, type Clock } from '../../../kit/clock.js';
 import { parseDuration } from '../../../kit/duration.js';
 import { readTime } from '../../../kit/iso-time.js';
 import { Turns } from '../../../kit/turns.js';
 import { RefusedError } from './api.js';
 import { readableTexts } from './event-view.js';
-import type { FeedOfPage } from './source.js';
 
 /** A report is shown for this long, also to others. */
 const KEPT_MS = 15_000;
@@ -15,7 +15,9 @@ const GRAIN_MS = 60_000;
 /** The report being made, and those that wait: one per period that the page offers, and some. */
 const MOST_AT_ONCE = 5;
 
-export function createTodoReports(todos: FeedOfPage['todos'], clock: Clock): (since: string) => Promise<TodosReport> {
+export type TodoReports = (since: string) => Promise<TodosReport>;
+
+export function createTodoReports(todos: (call: TodosCall) => Promise<TodosReport>, clock: Clock): TodoReports {
   const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
   const turns = new Turns();
   return async (text) => {

@@ -12,6 +12,7 @@ import { createHttpServer, type HttpServer, type Routes } from '../../../../src/
 import { openStream } from '../../../../src/ops/server/page/stream.js';
 import { eventually } from '../../../support/eventually.js';
 import { makeSession, SESSION_MS } from '../../../../src/ops/server/http/session.js';
+import { noAudit } from '../../../support/audit.js';
 
 const READ = 'read-token-0123456789';
 const OPERATE = 'operate-token-0123456789';
@@ -42,7 +43,14 @@ function open({
   const clock = nowMs === undefined ? systemClock : { ...systemClock, now: () => nowMs };
   const access = { tokens, trustedProxy, localOnly };
   const where = { host: '127.0.0.1', port, usualPort };
-  const server = createHttpServer({ routes: [routes, ...more], access, ...where, clock, log: silentLog });
+  const server = createHttpServer({
+    routes: [routes, ...more],
+    access,
+    ...where,
+    clock,
+    log: silentLog,
+    audit: noAudit,
+  });
   onTestFinished(() => server.stop());
   return server;
 }

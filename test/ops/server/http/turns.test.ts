@@ -4,8 +4,9 @@ import { systemClock } from '../../../../src/kit/clock.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import { createHttpServer, type Routes } from '../../../../src/ops/server/http/server.js';
 import { createTurns } from '../../../../src/ops/server/http/turns.js';
-import { apiOf, beginApi, described, READS_LOG } from '../../../../src/ops/server/page/api.js';
+import { apiOf, beginApi, described } from '../../../../src/ops/server/page/api.js';
 import { eventually } from '../../../support/eventually.js';
+import { noAudit } from '../../../support/audit.js';
 
 const never = new AbortController().signal;
 
@@ -69,7 +70,7 @@ it('turns: one reader may ask a costly question twelve times at once, and the ne
   const routes: Routes = async (app) => {
     await beginApi(app, '0.0.0', () => false);
     const schema = described('test')('ask', 'Asks.', z.strictObject({}));
-    apiOf(app).get('/api/costly', { config: READS_LOG, schema }, async () => {
+    apiOf(app).get('/api/costly', { config: { cost: 'log' }, schema }, async () => {
       await all;
       return {};
     });
@@ -77,7 +78,14 @@ it('turns: one reader may ask a costly question twelve times at once, and the ne
   };
   const where = { host: '127.0.0.1', port: undefined, usualPort: 0 };
   const access = { tokens: { read: 'read-token-0123456789' } };
-  const server = createHttpServer({ routes: [routes], access, ...where, clock: systemClock, log: silentLog });
+  const server = createHttpServer({
+    routes: [routes],
+    access,
+    ...where,
+    clock: systemClock,
+    log: silentLog,
+    audit: noAudit,
+  });
   onTestFinished(() => server.stop());
   // Awaited, so that it is sent at once.
   const ask = async (url: string) =>

@@ -62,6 +62,7 @@ describe('status page API', () => {
       ['/api/rules', answers.rules],
       ['/api/rules/values?workspace=acme&list=people&field=x', answers.ruleValues],
       ['/api/rules/a/history', answers.ruleHistory],
+      ['/api/audit?since=7d&outcome=done', answers.auditList],
       ['/api/subscriptions/left-behind', answers.leftBehind],
       ['/api/try?subscription=broken&last=1d&list=people&record=p1', triedSchema],
     ];
@@ -73,7 +74,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(35);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(39);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],

@@ -10,6 +10,7 @@ import { apiOf, beginApi } from '../../../../src/ops/server/page/api.js';
 import { addStream } from '../../../../src/ops/server/page/stream.js';
 import { eventually } from '../../../support/eventually.js';
 import { TOKENS } from '../../../support/page-feed.js';
+import { noAudit } from '../../../support/audit.js';
 
 /** A log without events, whose end is known as soon as `answers` is. */
 async function openStreams(answers: () => Promise<string> = () => Promise.resolve('0-0')) {
@@ -35,6 +36,7 @@ async function openStreams(answers: () => Promise<string> = () => Promise.resolv
     usualPort: 0,
     clock: systemClock,
     log: silentLog,
+    audit: noAudit,
   });
   const url = await server.start();
   const stopping = new AbortController();

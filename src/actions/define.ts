@@ -1,0 +1,88 @@
+/**
+ * One definition of what can be asked of a feed, or done about it. From it come the route of the API with its document, role, turn and audit entry
+ * (routes.ts), and the terms and the audit entry of a command (cli/terms.ts, cli/noted.ts).
+ */
+import type { z } from 'zod';
+import type { Audit } from '../ops/audit.js';
+import type { Plain } from '../ops/server/page/answers.js';
+import type { Caller } from '../ops/server/http/access.js';
+import type { EndpointDeps, PageRules } from '../ops/server/page/source.js';
+import type { TodoReports } from '../ops/server/page/todo-reports.js';
+import type { Changefeed } from './feed.js';
+
+export const NOUNS = [
+  'feed',
+  'events',
+  'subscriptions',
+  'dead letters',
+  'rules',
+  'lists',
+  'workspaces',
+  'audit',
+] as const;
+
+/** What every action has. */
+export interface Acting {
+  feed: Changefeed;
+  audit: Pick<Audit, 'read'>;
+  /** Who acts, as `status` names them; null: nobody is to be named. */
+  who: string | null;
+}
+
+/** What those have besides that only the page and its API offer. */
+export interface ActingOnPage extends Acting {
+  page: EndpointDeps & { todos: TodoReports };
+  rules: PageRules;
+  caller: Caller | null;
+}
+
+export interface Action<
+  Input extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodType = z.ZodType,
+  Needs extends Acting = ActingOnPage,
+> {
+  /** As commands and the audit call it. */
+  readonly name: string;
+  readonly id: string;
+  readonly on: (typeof NOUNS)[number];
+  /** Names with `:` in the path are fields of the input; the others are in the body or the query. */
+  readonly route: `${'GET' | 'POST'} /api/${string}`;
+  /** What it does, in English and Korean. */
+  readonly says: readonly [en: string, ko: string];
+  readonly input: Input;
+  readonly answer: Answer;
+  /** It changes nothing, and who may read may ask it. @defaultValue true of GET, false of POST */
+  readonly reads?: boolean;
+  /** Everyone may ask it. @defaultValue false */
+  readonly open?: true;
+  /** It is answered while Redis is away too. @defaultValue false */
+  readonly offline?: true;
+  /** It reads much of the log, or of the stored records. @defaultValue it does not */
+  readonly cost?: 'log' | 'records';
+  /** What the audit keeps besides the names in the path. Null: nothing was decided. @defaultValue the count of the answer */
+  readonly audited?: (answer: z.output<Answer>, input: z.output<Input>) => Readonly<Record<string, unknown>> | null;
+  run(input: z.output<Input>, acting: Needs): Promise<Plain<z.output<Answer>>>;
+}
+
+/** An action of the page, its API, and programs. */
+export function definePageAction<Input extends z.ZodObject, Answer extends z.ZodType>(
+  action: Action<Input, Answer>,
+): Action<Input, Answer> {
+  return action;
+}
+
+/** One that commands have too. */
+export function defineAction<Input extends z.ZodObject, Answer extends z.ZodType>(
+  action: Action<Input, Answer, Acting>,
+): Action<Input, Answer, Acting> {
+  return action;
+}
+
+export function readsOnly({ route, reads = route.startsWith('GET ') }: Pick<Action, 'route' | 'reads'>): boolean {
+  return reads;
+}
+
+/** The fields of the input that stand in the path. */
+export function namesInPath({ route }: Pick<Action, 'route'>): string[] {
+  return [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+}

@@ -1,0 +1,52 @@
+/** What can be asked about the events of the log. */
+import { z } from 'zod';
+import * as answers from '../ops/server/page/answers.js';
+import { RefusedError } from '../ops/server/page/api.js';
+import { eventsQuery, filterFrom, workspacesFrom } from '../ops/server/page/event-filter.js';
+import { endsOf, eventsBefore, formatPosition, parsePosition } from '../ops/server/page/events-before.js';
+import { definePageAction } from './define.js';
+
+const position = z.string().transform((text, context) => {
+  const found = parsePosition(text);
+  if (found !== null) return found;
+  context.addIssue({ code: 'custom', message: 'not a position such as acme@1700000000000-0.' });
+  return z.NEVER;
+});
+
+export const listEvents = definePageAction({
+  name: 'events',
+  id: 'listEvents',
+  on: 'events',
+  route: 'GET /api/events',
+  says: ['A page of events, newest first.', '이벤트 한 페이지. 최근 것부터.'],
+  input: eventsQuery.extend({
+    before: position.optional().describe('`next` of the page before'),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  }),
+  answer: answers.eventsPage,
+  cost: 'log',
+  async run(query, { page: { source, views } }) {
+    const { before = new Map<string, string>(), limit } = query;
+    const workspaces = workspacesFrom(query, source);
+    const wanted = filterFrom(query, source);
+    // First, so that the stream repeats an event rather than leaving one out.
+    const end = formatPosition(await endsOf(source.log, workspaces));
+    const { events, ...rest } = await eventsBefore(source.log, { workspaces, before, limit, wanted });
+    return { events: await Promise.all(events.map(views)), ...rest, end };
+  },
+});
+
+export const readEvent = definePageAction({
+  name: 'event',
+  id: 'readEvent',
+  on: 'events',
+  route: 'GET /api/events/:workspace/:logId',
+  says: ['One whole event.', '이벤트 하나 전체.'],
+  input: z.strictObject({ workspace: z.string(), logId: z.string() }),
+  answer: answers.oneEvent,
+  async run({ workspace, logId }, { page: { source, views } }) {
+    const logged = /^\d{1,15}-\d{1,19}$/.test(logId) ? await source.log.stored(workspace, logId) : null;
+    if (logged === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
+    return { view: await views(logged), event: logged.event };
+  },
+});

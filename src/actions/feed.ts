@@ -1,0 +1,232 @@
+/** What a feed can be asked and told, in code: the methods of the public object. The actions of this folder call them. */
+import type { RequestListener } from 'node:http';
+import type { Role } from '../../workers/all.js';
+import type { ListSweep, SweepCall } from '../../workers/sweeps.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import type { TodosReport } from '../crm/todo-counts.js';
+import type { DeadLetters } from '../delivery/dead-letters.js';
+import type { WaitOptions, WaitResult } from '../delivery/dispatcher.js';
+import type { TestOutcome } from '../delivery/handlers/handler.js';
+import type { Paused } from '../delivery/health.js';
+import type { DeliveryRow, SubscriptionDetails } from '../delivery/receipts/delivery-row.js';
+import type { DeliveriesQuery } from '../delivery/receipts/find-deliveries.js';
+import type { ReplayCall, Replayed } from '../delivery/replay.js';
+import type { SkipCall, Skipped } from '../delivery/skip.js';
+import type { TailedEvent, TailOptions } from '../delivery/tail.js';
+import type { TryCall } from '../delivery/try.js';
+import type { Tried } from '../delivery/tried.js';
+import type { Copy } from '../delivery/verify/copy.js';
+import type { Verified } from '../delivery/verify/verified.js';
+import type { VerifyOptions } from '../delivery/verify/verify.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Held } from '../feed/detect/held.js';
+import type { ListSchema } from '../feed/detect/schema-drift/schema.js';
+import type { RecordStory } from '../feed/list/explain.js';
+import type { TodosCall } from '../feed/todos/report.js';
+import type { AuditEntry, AuditQuery } from '../ops/audit.js';
+import type { EraseCall, Erased } from '../ops/erase.js';
+import type { Forgotten, ForgottenSubscription, StoredSubscription } from '../ops/forget.js';
+import type { HeldRecords } from '../ops/server/page/source.js';
+import type { Status } from '../ops/status.js';
+import type { OpenedRedis } from '../redis/private/open.js';
+
+/** Which workspace a hint concerns. */
+export interface HintOptions {
+  /** @defaultValue the only workspace */
+  workspace?: string | undefined;
+}
+
+/** What is sent as a test. */
+export interface TestCall {
+  /** The event type. @defaultValue the first one that the subscription selects; webhook: `changefeed.test`, which is no event of the CRM */
+  type?: string | undefined;
+  /** A handler written in code is run only with this: it may do anything. @defaultValue false */
+  run?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Each call takes the name of a workspace, which may be left out when there is only one. */
+export interface Inspector {
+  /** The names of a workspace's lists, those that are not polled included. */
+  names(workspace?: string): ListName[];
+  /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
+  explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
+  /** The stored record; null when there is none, or when only a digest of it is stored. */
+  record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
+  /** The events of a record that are among the newest of the log, oldest first. */
+  events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
+  /** The fields seen in a list, their value types, and the share of rows that have them. */
+  schema(list: ListName, workspace?: string): Promise<ListSchema>;
+  /** What the last complete sweep of a list held back until a person accepts it, and why. */
+  held(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /** What all lists hold, each with some of its records. */
+  allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
+  /**
+   * Lets the next complete sweep decide without events what is held: new records are stored, unless receivers were told of them before; missing
+   * ones are no longer in the list. The status counts them as discarded. @returns what that is
+   */
+  discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /** Accepts what is held: the next complete sweep reports it. @returns what that is @throws CF_USAGE: it has been discarded */
+  accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /**
+   * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
+   * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
+   */
+  resync(list: ListName, workspace?: string): Promise<void>;
+}
+
+/** Removes what is stored: of a workspace, of one record, or of a subscription that is no longer configured. */
+export interface Forgetting {
+  /**
+   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
+   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
+   * that are handling its events.
+   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
+   */
+  forget(workspace: string): Promise<Forgotten>;
+  /**
+   * Erases one record: what is stored of it, its events in the log, what waits of them, dead letters, receipts, and its rows in tables of
+   * `postgres`. It is kept out from then on, also while the CRM still shows it. May be repeated. Waits for handlers that are handling its events.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or list
+   */
+  erase(call: EraseCall): Promise<Erased>;
+  /**
+   * Whether Redis keeps anything of a workspace that `forget` would remove.
+   * @throws ChangefeedError CF_USAGE
+   */
+  isStored(workspace: string): Promise<boolean>;
+  /** Every subscription for which anything is stored, configured or not. */
+  storedSubscriptions(): Promise<StoredSubscription[]>;
+  /**
+   * Removes everything stored for a subscription that the configuration no longer has and no process handles.
+   * @throws ChangefeedError CF_USAGE
+   */
+  forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
+}
+
+/** A feed that was opened: it runs the roles, and answers questions about what it has found and delivered. */
+export interface Changefeed extends Forgetting {
+  /** `named` in the configuration, or a `private` process. */
+  readonly redisOrigin: OpenedRedis['origin'];
+  /** The address of the status page; null while none is served. */
+  readonly pageUrl: string | null;
+  /** The address with the token that was made for it: for the person who starts the process, not for logs. Null with `http.tokens` or `http.trustedProxy`. */
+  readonly pageLink: string | null;
+  /**
+   * With a path as `http`: answers a request under it. It is a handler of `node:http`, and in Express `app.use('/changefeed', feed.handler)`.
+   * Tokens of the configuration protect the page as they do on a port of its own.
+   */
+  readonly handler: RequestListener;
+  /**
+   * Starts the roles, all by default. A second call gives the promise of the first.
+   * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
+   */
+  start(roles?: readonly Role[]): Promise<void>;
+  /**
+   * Stops everything, closes every connection, and stops a private Redis that no other living process uses. It does not wait for a
+   * Redis that does not answer.
+   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop, or what was under way while Redis did not answer
+   */
+  stop(): Promise<void>;
+  /**
+   * One complete sweep of each list. A list that could not be completed is reported as incomplete; the others go on.
+   * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
+   */
+  sweep(call?: SweepCall): Promise<ListSweep[]>;
+  /** Waits until every event now in the log is handled or a dead letter, for every subscription. */
+  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  /** Reads the log of events, and follows it as it grows. */
+  tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  /** Events that could not be handled. A retried one is handled by any process with the role `handle`. */
+  readonly deadLetters: DeadLetters;
+  /**
+   * Who got an event, when, after how many attempts, with what answer: one row for each ended attempt, newest first. For one event, every
+   * subscription has a row, also one that it was not for, or where it waits.
+   * @throws ChangefeedError CF_USAGE
+   */
+  deliveries(query?: DeliveriesQuery): Promise<DeliveryRow[]>;
+  /**
+   * Where a subscription delivers, what it selects, and how its deliveries of the last hour went.
+   * @throws ChangefeedError CF_USAGE
+   */
+  describeSubscription(subscription: string): Promise<SubscriptionDetails>;
+  /**
+   * Sends a range of the log to one subscription again: the same events with the same ids, `replay: true` in the
+   * handler's context, in order per record. Resolves when all are in the queue.
+   * @throws ChangefeedError CF_USAGE
+   */
+  replay(call: ReplayCall): Promise<Replayed>;
+  /**
+   * Stops replays of a subscription. What they have put into its queue is still delivered; `skip` drops that too.
+   * @param id of one replay. @defaultValue all
+   * @returns how many were stopped, one for each workspace
+   * @throws ChangefeedError CF_USAGE when there is no such subscription
+   */
+  stopReplay(subscription: string, id?: string): Promise<number>;
+  /**
+   * What a subscription would have got of the last days of the log, with its present options, and why it would not have got the rest.
+   * Nothing is sent and nothing is stored. `settle`, `transform` and what the handler would do are not tried.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription, or `last` is no duration
+   */
+  try(subscription: string, call?: TryCall): Promise<Tried>;
+  /**
+   * Compares a receiver's copy with what the CRM showed last, record by record. Without `copy`, the tables of a `postgres` subscription are read.
+   * Nothing is sent, unless `repair` asks for it. `status` shows the counts of the last comparison.
+   * @param copy the path of a file, or one row for each record: `{ list, id, sequence }`, with `deleted` where the receiver keeps what is gone.
+   * What is logged after the call counts as on its way
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or workspace, a row cannot be used, or there is no copy to read;
+   * CF_DATABASE_FAILED
+   */
+  verify(subscription: string, copy?: Copy, options?: VerifyOptions): Promise<Verified>;
+  /**
+   * Sends one subscription the current state of every record, as `afterRewind: 'snapshot'` does: after a backup of Redis was restored. Processes with
+   * the role `dispatch` send it, list by list, once a list has been swept on this server. Its changes go on meanwhile.
+   * @param workspace @defaultValue all that it reads
+   * @returns the workspaces whose records are sent
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or workspace
+   */
+  snapshot(subscription: string, workspace?: string): Promise<string[]>;
+  /**
+   * Sends one example event of a type to the handler of a subscription, as `changefeed webhook test` does. Its subject is `test`. It is
+   * not logged, retried or noted.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or type, and for a handler in code unless `run` is true
+   */
+  test(subscription: string, call?: TestCall): Promise<TestOutcome>;
+  /**
+   * Drops everything that waits for a subscription: what it has not read of the log, what is in its queue, planned retries, and the rest of replays. What is
+   * handled at this moment ends; dead letters stay; what is logged later is delivered. May be repeated after an interruption.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription
+   */
+  skip(subscription: string, call?: SkipCall): Promise<Skipped>;
+  /**
+   * Stops the deliveries to a subscription in all processes until it is resumed. Its events wait in its queue and in the
+   * log, there as long as `log.retention` allows. Returns false when it was already paused.
+   * @param reason shown in `status` @defaultValue 'paused manually'
+   * @throws ChangefeedError CF_USAGE
+   */
+  pause(subscription: string, reason?: string): Promise<boolean>;
+  /**
+   * Resumes a paused subscription. It continues where it stopped, in order. Returns how it was paused; null when it was not.
+   * @throws ChangefeedError CF_USAGE
+   */
+  resume(subscription: string): Promise<Paused | null>;
+  /**
+   * Names records that may have changed: their pages are fetched next, by whichever process polls the list. Only what the list then
+   * shows becomes an event. Ids that are not known ask for new records of the list.
+   * @param ids at most 1,000
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
+   */
+  hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
+  /** Freshness, budget, queues, dead letters, processes and problems: what `changefeed status` prints. */
+  status(): Promise<Status>;
+  /**
+   * Counts the stored todos.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled
+   */
+  todos(call?: TodosCall): Promise<TodosReport>;
+  /** Who did what, newest first: decisions made on the page, by its API and by commands; refusals and sign-ins. Calls in code are not among them. */
+  audit(query?: AuditQuery): Promise<AuditEntry[]>;
+  /** Questions and decisions about single lists. */
+  readonly lists: Inspector;
+}

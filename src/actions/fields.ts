@@ -1,0 +1,12 @@
+/** Fields that several actions take, and what they are called. */
+import { z } from 'zod';
+
+export const subscription = z.string().describe('the name of a subscription');
+export const workspace = z.string().optional().describe('only this workspace (default: all)');
+export const workspaceOf = z.string().describe('its workspace');
+export const list = z.string().describe('its list');
+export const dryRun = z.boolean().optional().describe('only say what would be done');
+export const short = z.string().min(1).max(2_000).optional();
+
+/** Of one list. */
+export const ofList = { workspace: workspaceOf, list };

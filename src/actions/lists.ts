@@ -1,0 +1,131 @@
+/** What can be asked and done about lists and their records. */
+import { z } from 'zod';
+import { todosReport } from '../crm/todo-counts.js';
+import * as answers from '../ops/server/page/answers.js';
+import { RefusedError } from '../ops/server/page/api.js';
+import { readableTexts } from '../ops/server/page/event-view.js';
+import { defineAction, definePageAction } from './define.js';
+import { dryRun, list, ofList, workspaceOf } from './fields.js';
+
+export const readTodos = definePageAction({
+  name: 'todos',
+  id: 'readTodos',
+  on: 'lists',
+  route: 'GET /api/todos',
+  says: [
+    'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
+    '미완료, 기한, 지연, 완료된 할 일: 전체, 담당자별, 팀별, 날짜별.',
+  ],
+  input: z.strictObject({
+    since: z.string().max(40).default('30d').describe('a duration or a time; its minute counts'),
+  }),
+  answer: todosReport,
+  run: ({ since }, { page }) => page.todos(since),
+});
+
+export const readSchema = defineAction({
+  name: 'schema',
+  id: 'readSchema',
+  on: 'lists',
+  route: 'GET /api/lists/:workspace/:list/schema',
+  says: ['The fields seen in a list, and their types of values.', '목록에서 본 필드와 그 값의 종류.'],
+  input: z.strictObject(ofList),
+  answer: answers.schema,
+  run: async ({ workspace, list: name }, { feed }) => readableTexts(await feed.lists.schema(name, workspace)),
+});
+
+export const listHeld = defineAction({
+  name: 'held',
+  id: 'listHeld',
+  on: 'lists',
+  route: 'GET /api/held',
+  says: ['What waits until a person accepts or discards it.', '사람이 승인하거나 버릴 때까지 보류된 것.'],
+  input: z.strictObject({}),
+  answer: answers.heldRecords,
+  cost: 'records',
+  run: async (_input, { feed }) => ({ held: await feed.lists.allHeld() }),
+});
+
+const total = (decided: readonly { count: number }[]) => ({ count: decided.reduce((sum, one) => sum + one.count, 0) });
+
+export const accept = defineAction({
+  name: 'accept',
+  id: 'acceptHeld',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/accept',
+  says: [
+    'Lets through what a list holds: the next complete sweep reports it.',
+    '목록이 보류한 것을 통과시킵니다. 다음 수집이 알립니다.',
+  ],
+  input: z.strictObject(ofList),
+  answer: answers.done,
+  run: async ({ workspace, list: name }, { feed }) => total(await feed.lists.accept(name, workspace)),
+});
+
+export const discard = defineAction({
+  name: 'discard',
+  id: 'discardHeld',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/discard',
+  says: ['Forgets what a list holds: it is not reported.', '목록이 보류한 것을 알리지 않고 넘깁니다.'],
+  input: z.strictObject(ofList),
+  answer: answers.done,
+  run: async ({ workspace, list: name }, { feed }) => total(await feed.lists.discard(name, workspace)),
+});
+
+export const resync = defineAction({
+  name: 'resync',
+  id: 'resyncList',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/resync',
+  says: [
+    'Drops the baseline of a list: its next sweep makes no events.',
+    '목록의 기준을 버립니다. 다음 수집은 이벤트를 만들지 않습니다.',
+  ],
+  input: z.strictObject(ofList),
+  answer: answers.done,
+  async run({ workspace, list: name }, { feed }) {
+    await feed.lists.resync(name, workspace);
+    return { count: 1 };
+  },
+});
+
+/** The id is in the body: what is in the address is logged. */
+export const erase = defineAction({
+  name: 'erase',
+  id: 'eraseRecord',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/erase',
+  says: [
+    'Erases a record and everything that is kept of it. With `dryRun`, only says what there is.',
+    '레코드와 그에 대해 보관한 모든 것을 지웁니다. `dryRun`이면 무엇이 있는지만 알려 줍니다.',
+  ],
+  input: z.strictObject({ workspace: workspaceOf, list, id: z.string().min(1).max(2_000).describe('its id'), dryRun }),
+  answer: answers.erased,
+  audited: ({ count, tombstone }) => ({ count, tombstone }),
+  async run(call, { feed }) {
+    const erased = await feed.erase(call);
+    return { count: erased.events + Number(erased.stored), ...erased };
+  },
+});
+
+export const forgetWorkspace = defineAction({
+  name: 'forget',
+  id: 'forgetWorkspace',
+  on: 'workspaces',
+  route: 'POST /api/workspaces/:name/forget',
+  says: [
+    'Deletes everything that is stored of a workspace, whether the configuration still has it or not.',
+    '워크스페이스에 대해 저장된 것을 모두 지웁니다. 설정에 없어도 됩니다.',
+  ],
+  input: z.strictObject({
+    name: z.string().describe('its name, whether the configuration still has it or not'),
+    confirm: z.string().describe('its name once more: this cannot be undone'),
+  }),
+  answer: answers.forgotten,
+  audited: ({ records }, { name }) => ({ workspace: name, count: records }),
+  async run({ name, confirm }, { feed }) {
+    if (confirm !== name) throw new RefusedError(400, 'confirm: give the name of the workspace once more.');
+    return await feed.forget(name);
+  },
+});
