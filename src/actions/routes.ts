@@ -35,6 +35,7 @@ function addAction(app: Api, action: Action, deps: RouteDeps & Pick<ActingOnPage
     method,
     url,
     config: {
+      action: action.name,
       access: open === true ? 'public' : reads ? 'read' : 'operate',
       ...(offline === true && { offline }),
       ...(cost !== undefined && { cost }),

@@ -117,9 +117,9 @@ describe('decisions', () => {
     expect(entries).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ what: 'pause', by: 'operate', outcome: 'done', subscription: 'broken' }),
-        expect.objectContaining({ ...about, what: 'POST /api/dead-letters/drop', outcome: 'refused', count: 1 }),
-        expect.objectContaining({ what: 'POST /api/dead-letters/drop', by: 'operate', outcome: 'failed' }),
-        expect.objectContaining({ ...about, what: 'GET /api/status', outcome: 'refused', count: 2 }),
+        expect.objectContaining({ ...about, what: 'dead drop', outcome: 'refused', count: 1 }),
+        expect.objectContaining({ what: 'dead drop', by: 'operate', outcome: 'failed' }),
+        expect.objectContaining({ ...about, what: 'status', outcome: 'refused', count: 2 }),
         expect.objectContaining({ what: 'sign in', by: 'operate', how: 'token', outcome: 'done' }),
       ]),
     );

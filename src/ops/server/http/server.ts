@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. @defaultValue 'read' */
     access?: Access;
+    /** What the audit calls it. @defaultValue its method and path */
+    action?: string;
   }
   interface FastifyRequest {
     /** Null on public routes for a caller who is not signed in. */
@@ -88,8 +90,8 @@ const NOT_ALLOWED: readonly number[] = [401, 403, 421, 429];
 /** What was refused, and what is done by pages of others. An action notes what it has done itself. */
 async function noteIn(audit: HttpServerOptions['audit'], request: FastifyRequest, status: number): Promise<void> {
   const { method, routeOptions, headers, isNoted } = request;
-  const { url = request.url.split('?')[0] ?? '', config } = routeOptions;
-  const what = `${method} ${url}`;
+  const { url = 'an unknown address', config } = routeOptions;
+  const { action: what = `${method} ${url}` } = config;
   const isRefused = NOT_ALLOWED.includes(status);
   if (isNoted || (!isAction(request) && !(isRefused && headers.authorization !== undefined))) return;
   if (status >= 400) audit.count({ ...whoIs(request), what, outcome: isRefused ? 'refused' : 'failed' });
