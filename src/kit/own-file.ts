@@ -27,7 +27,7 @@ export function readOwnFile(path: string): string | null | undefined {
 /** Writes a file that did not exist; of several processes the first one does. @returns what it then holds */
 export function makeOwnFile(path: string, text: string): string {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(draft, path);
   } catch (error) {

@@ -97,7 +97,7 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
 
   it('doctor: each thing that is wrong is named, without secrets', async () => {
     const crm = await startOtherCrm();
-    const redis = await launchRedis({ settings: ['appendonly no', 'save ""', 'maxmemory-policy allkeys-lru'] });
+    const redis = await launchRedis({ settings: ['appendonly no', 'maxmemory-policy allkeys-lru'] });
     onTestFinished(() => redis.close());
     const wrongToken = 'tok-that-is-not-valid';
     const { code, stdout, resultOf, folder } = await examine(

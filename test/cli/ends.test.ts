@@ -1,4 +1,4 @@
-/** However a command ends: no process of it goes on, its private Redis ends with it, and `demo` leaves no folder. */
+/** However a command ends: no process of it goes on, its private Redis ends with it, and `demo` leaves no folder unless it is killed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { probeRedis } from '../../src/redis/probe.js';
 import { eventually } from '../support/eventually.js';
 import { rowsOfGate } from '../support/night.js';
-import { homeOf, redisBinary } from '../support/private-redis.js';
+import { addressOf } from '../../src/redis/private/address.js';
+import { hasAddress, redisBinary } from '../support/private-redis.js';
 import { hasTerminal } from '../support/process.js';
 import { program } from '../support/program.js';
 
@@ -43,9 +44,7 @@ async function project() {
     CHANGEFEED_STATE_DIR: join(cwd, 'state'),
   };
   const stateDir = (): string | undefined =>
-    [join(cwd, 'state'), ...readdirSync(tmp).map((name) => join(tmp, name))].find((dir) =>
-      existsSync(join(dir, 'redis.json')),
-    );
+    [join(cwd, 'state'), ...readdirSync(tmp).map((name) => join(tmp, name))].find(hasAddress);
   return {
     cwd,
     run: (line: string): ChildProcess => {
@@ -57,7 +56,7 @@ async function project() {
     },
     redis: (): Promise<string> =>
       eventually(async () => {
-        const { url } = homeOf(stateDir() ?? 'nowhere');
+        const { url } = await addressOf(stateDir() ?? 'nowhere');
         expect(await probeRedis(url, { mustKnowPassword: true })).toBeNull();
         return url;
       }),
@@ -118,7 +117,6 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     ['`npx changefeed start` that gets SIGTERM', 'exec npx changefeed start', terminate],
     ['`demo` whose standard error is closed', demo, closeLog],
     ['`start` whose log is closed', start, closeLog],
-    ['`demo` that is killed', demo, kill],
     ['`npx changefeed start` that is killed', 'exec npx changefeed start', kill],
     [
       '`npx changefeed start` that is killed by a process that does not collect its exit status',

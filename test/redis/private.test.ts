@@ -1,33 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findRedis, freePort } from '../../src/redis/private/launch.js';
-import { lockHolder, takeLock } from '../../src/redis/private/lock.js';
 import { openRedis, type OpenedRedis } from '../../src/redis/private/open.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { silentLog } from '../../src/kit/log.js';
-import { identityOf, isAlive } from '../../src/kit/process-identity.js';
 import { eventually } from '../support/eventually.js';
 import { isGate } from '../support/night.js';
-import { redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
+import { processesIn, redisBinary, stopLeftRedis } from '../support/private-redis.js';
 import { useProcesses } from '../support/process.js';
 import { startPrivateRedis } from '../support/redis.js';
 
@@ -35,21 +21,12 @@ const churnScript = new URL('../support/redis-churn.ts', import.meta.url);
 const ownerScript = new URL('../support/redis-owner.ts', import.meta.url);
 const spawnScript = useProcesses();
 
-/** Counts how often a file was not there, until it is told to end. */
-const WATCH = `
-  const { existsSync } = require('node:fs');
-  const { parentPort, receiveMessageOnPort, workerData } = require('node:worker_threads');
-  parentPort.postMessage('begun');
-  let missed = 0;
-  while (receiveMessageOnPort(parentPort) === undefined) if (!existsSync(workerData)) missed += 1;
-  parentPort.postMessage(missed);
-`;
-
 /** How often each process starts and stops it. */
 const TURNS = isGate ? 4 : 12;
 
 let stateDir: string;
 let opened: OpenedRedis[];
+let stopOwners: (signal: NodeJS.Signals) => Promise<unknown>;
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), 'changefeed-state-'));
   opened = [];
@@ -68,12 +45,14 @@ async function open(options: Partial<Parameters<typeof openRedis>[0]> = {}): Pro
   return redis;
 }
 
-async function owners(count: number) {
+/** Processes that use it until they get a signal. */
+async function owners(count: number): Promise<{ url: string }> {
   const started = Array.from({ length: count }, () => spawnScript(ownerScript, { args: [stateDir] }));
   const lines = await Promise.all(started.map((owner) => owner.waitForLine(/^open/)));
   const [url = '', ...others] = new Set(lines.map((line) => line.slice('open '.length)));
   expect(others).toEqual([]);
-  return { url, started };
+  stopOwners = (signal) => Promise.all(started.map((owner) => owner.kill(signal)));
+  return { url };
 }
 
 async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): Promise<T> {
@@ -88,15 +67,15 @@ async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): P
 
 const pidOf = (url: string): Promise<number> =>
   withRedis(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
-const keeper = () => lockHolder(join(stateDir, 'redis.lock'));
 const keep = (url: string): Promise<unknown> => withRedis(url, (redis) => redis.set('kept', 'yes'));
 const kept = (url: string): Promise<unknown> => withRedis(url, (redis) => redis.get('kept'));
+/** A server has a subshell that waits for the end of its process. */
+const A_SERVER = existsSync('/proc/self/cwd') ? 2 : 0;
+const running = (): number => processesIn(join(stateDir, 'redis'));
 const isGone = async (url: string): Promise<boolean> => /ECONNREFUSED/.test(String(await probeRedis(url)));
 
 describe.skipIf(redisBinary === undefined)('private Redis', () => {
   it('private Redis: asks for a password on the loopback address, keeps everything, and shows its files to nobody else', async () => {
-    writeFileSync(join(stateDir, 'victim'), 'mine');
-    symlinkSync(join(stateDir, 'victim'), join(stateDir, 'redis.json.next'));
     const umask = process.umask(0);
     const { url, origin } = await open().finally(() => process.umask(umask));
     await keep(url);
@@ -114,17 +93,12 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     for (const [name, value] of Object.entries(settings))
       expect(await withRedis(url, (ours) => ours.config('GET', name))).toEqual([name, value]);
     const modeOf = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
-    expect([modeOf('redis.json'), modeOf('redis.lock'), modeOf('redis'), modeOf()]).toEqual([
-      0o600, 0o600, 0o700, 0o700,
-    ]);
+    expect([modeOf('redis.conf'), modeOf('redis'), modeOf()]).toEqual([0o600, 0o700, 0o700]);
     const files = readdirSync(join(stateDir, 'redis', 'appendonlydir'));
     expect(files.length).toBeGreaterThan(0);
     for (const file of files) expect(modeOf('redis', 'appendonlydir', file) & 0o077).toBe(0);
-    expect(readFileSync(join(stateDir, 'victim'), 'utf8')).toBe('mine');
-    for (const pid of [await pidOf(url), keeper()?.pid]) {
-      const file = `/proc/${pid}/cmdline`;
-      expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toContain(password);
-    }
+    const file = `/proc/${await pidOf(url)}/cmdline`;
+    expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toContain(password);
   });
 
   const refused = (why: string) => ({ code: 'CF_STATE_DIR', message: expect.stringContaining(why) as string });
@@ -144,26 +118,24 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it.each(['redis.json', 'redis.lock'])(
-    'private Redis: a %s that others could have written is not believed',
-    async (name) => {
-      const [file, elsewhere] = [join(stateDir, name), join(stateDir, 'elsewhere')];
-      const text = name === 'redis.lock' ? JSON.stringify(identityOf(process.pid)) : '{"url":"redis://127.0.0.1:1"}';
-      writeFileSync(elsewhere, text, { mode: 0o600 });
-      const plants = [
-        () => writeFileSync(file, text, { mode: 0o644 }),
-        () => symlinkSync(elsewhere, file),
-        // Nothing ever writes into it: reading it would have no end.
-        () => execFileSync('mkfifo', ['-m', '600', file]),
-      ];
-      for (const plant of plants) {
-        plant();
-        await expect(open()).rejects.toMatchObject(refused(`${file} belongs to another user, or others may`));
-        rmSync(file);
-      }
-      expect(readdirSync(stateDir)).toEqual(['elsewhere']);
-    },
-  );
+  it('private Redis: an address that others could have written is not believed, nor a damaged one', async () => {
+    const [file, elsewhere] = [join(stateDir, 'redis.conf'), join(stateDir, 'elsewhere')];
+    const text = 'port 1\nrequirepass theirs\n';
+    writeFileSync(elsewhere, text, { mode: 0o600 });
+    const plants: [plant: () => void, why: string][] = [
+      [() => writeFileSync(file, text, { mode: 0o644 }), 'belongs to another user, or others may'],
+      [() => symlinkSync(elsewhere, file), 'belongs to another user, or others may'],
+      // Nothing ever writes into it: reading it would have no end.
+      [() => execFileSync('mkfifo', ['-m', '600', file]), 'belongs to another user, or others may'],
+      [() => writeFileSync(file, '', { mode: 0o600 }), 'is damaged'],
+    ];
+    for (const [plant, why] of plants) {
+      plant();
+      await expect(open()).rejects.toMatchObject(refused(`${file} ${why}`));
+      rmSync(file);
+    }
+    expect(readdirSync(join(stateDir, 'redis'))).toEqual([]);
+  });
 
   it('private Redis: a state folder that cannot be written has one code, with the folder and what to do', async () => {
     writeFileSync(join(stateDir, 'file'), '');
@@ -188,7 +160,6 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     await third.close();
     // The last user has waited for the end.
     expect(await isGone(first.url)).toBe(true);
-    expect(keeper()).toBeUndefined();
   });
 
   it('private Redis: is started again at the same address when it ends while it is in use', async () => {
@@ -200,52 +171,75 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(await kept(url)).toBe('yes');
   });
 
-  it('private Redis: goes on while the process that started it is killed and another one uses it, and ends with the last', async () => {
-    const { url } = await open();
+  it('private Redis: goes on without the process that started it, and ends with the last, which removes a temporary folder', async () => {
+    const { url } = await open({ temporary: true });
     const first = opened.pop();
-    const { started } = await owners(1);
+    const last = await open({ temporary: true });
     const pid = await pidOf(url);
-    await keep(url);
     await first?.close();
+    await owners(1);
     expect(await pidOf(url)).toBe(pid);
+    await last.close();
+    expect([await pidOf(url), existsSync(stateDir)]).toEqual([pid, true]);
 
-    const { started: more } = await owners(1);
-    await started[0]?.kill();
-    expect(await pidOf(url)).toBe(pid);
-    await more[0]?.kill();
-    await eventually(async () => expect(await isGone(url)).toBe(true));
+    const removing = await open({ temporary: true });
+    await stopOwners('SIGTERM');
+    await removing.close();
+    expect([await isGone(url), existsSync(stateDir)]).toEqual([true, false]);
+  });
+
+  it('private Redis: is started again by another process when the one that started it is killed, and nothing is lost', async () => {
+    const { url } = await owners(1);
+    await open();
+    const pid = await pidOf(url);
+    await withRedis(url, async (redis) => {
+      let written = 0;
+      const write = (): Promise<number> => redis.sadd('written', written++);
+      await write();
+      await stopOwners('SIGKILL');
+      await eventually(async () => {
+        await write();
+        expect(await pidOf(url)).not.toBe(pid);
+      });
+      expect(await redis.scard('written')).toBe(written);
+    });
+    await eventually(() => expect(running()).toBe(A_SERVER));
+  });
+
+  it('private Redis: ends with its only process, also when that is killed', async () => {
+    const { url } = await owners(1);
+    await keep(url);
+    await stopOwners('SIGKILL');
+    await eventually(async () => expect([await isGone(url), running()]).toEqual([true, 0]));
     expect(await kept((await open()).url)).toBe('yes');
   });
 
-  it('private Redis: one whose keeper was killed is stopped and started again, and its users go on', async () => {
-    const { url, started } = await owners(1);
-    await keep(url);
-    const killKeeper = async (): Promise<number> => {
-      const [pid, dead] = [await pidOf(url), keeper()];
-      process.kill(dead?.pid ?? 0, 'SIGKILL');
-      await eventually(() => expect(dead && isAlive(dead)).toBe(false));
-      return pid;
-    };
-    const first = await killKeeper();
-    await eventually(async () => expect([first, NaN]).not.toContain(await pidOf(url)));
-    // Only the process that started it notices that. Without that process, the next one does.
-    const joined = await open();
-    await started[0]?.kill();
-    const second = await killKeeper();
-    expect(await pidOf(url)).toBe(second);
-    const { started: next } = await owners(1);
-    expect(await pidOf(url)).not.toBe(second);
-    expect(await kept(url)).toBe('yes');
-    await joined.close();
-    await next[0]?.kill();
-    await eventually(async () => expect(await isGone(url)).toBe(true));
+  it('private Redis: one that was left without a process is taken over by the next', async () => {
+    const first = await open();
+    const { url } = await owners(1);
+    const pid = await pidOf(url);
+    await first.close();
+    await stopOwners('SIGKILL');
+    const next = await open();
+    expect(await pidOf(url)).toBe(pid);
+    await next.close();
+    expect(await isGone(url)).toBe(true);
   });
 
-  it('private Redis: processes that start at the same moment share one, also after a crash of all', async () => {
-    const dead = { pid: process.pid, token: 'of an earlier life' };
-    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify(dead), { mode: 0o600 });
-    const { started } = await owners(3);
-    for (const owner of started) await owner.kill();
+  it('private Redis: nothing signals its process id after its end, as another process may have the id then', async () => {
+    const redis = await open();
+    process.kill(await pidOf(redis.url), 'SIGKILL');
+    await eventually(async () => expect(await isGone(redis.url)).toBe(false));
+    await eventually(() => expect(running()).toBe(A_SERVER));
+    await redis.close();
+    await eventually(() => expect(running()).toBe(0));
+  });
+
+  it('private Redis: five processes that start at the same moment share one', async () => {
+    const { url } = await owners(5);
+    await eventually(() => expect(running()).toBe(A_SERVER));
+    await stopOwners('SIGTERM');
+    expect([await isGone(url), running()]).toEqual([true, 0]);
   });
 
   it(
@@ -253,16 +247,8 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     { timeout: 240_000 },
     async () => {
       const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, String(TURNS)] }));
-      const done = Promise.all(churns.map(({ exited }) => exited));
-      const counts = new Set<number>();
-      let running = true;
-      void done.finally(() => (running = false));
-      while (running) {
-        counts.add(serversIn(join(stateDir, 'redis')));
-        await setImmediate();
-      }
-      expect(await done).toEqual(churns.map(() => ({ code: 0, signal: null })));
-      expect(Math.max(...counts)).toBeLessThanOrEqual(1);
+      const exits = await Promise.all(churns.map(({ exited }) => exited));
+      expect(exits).toEqual(churns.map(() => ({ code: 0, signal: null })));
       // A second server on the same files would have lost counts of the first one.
       expect(await withRedis((await open()).url, (redis) => redis.get('count'))).toBe(String(4 * TURNS));
     },
@@ -272,9 +258,9 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     const foreign = await startPrivateRedis();
     await withRedis(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
     const url = `redis://:ours@127.0.0.1:${foreign.port}/0`;
-    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ url }), { mode: 0o600 });
+    writeFileSync(join(stateDir, 'redis.conf'), `port ${foreign.port}\nrequirepass ours\n`, { mode: 0o600 });
     const redis = await open();
-    expect(new URL(redis.url).port).not.toBe(String(foreign.port));
+    expect(new URL(redis.url).port).toBe(String(foreign.port + 1));
     // The control: without the check of the password, the other server accepts the client.
     expect(await probeRedis(url)).toBeNull();
     expect(String(await probeRedis(url, { mustKnowPassword: true }))).toContain('without any password');
@@ -282,35 +268,16 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(await probeRedis(`redis://127.0.0.1:${foreign.port}`)).toBeNull();
   });
 
-  it('private Redis: a lock that another process has taken over in the meantime stays', () => {
-    const [lock, living] = [join(stateDir, 'redis.lock'), identityOf(process.pid)];
-    const dead = { pid: process.pid, token: 'of an earlier life' };
-    expect(takeLock(lock, living, undefined)).toBe(true);
-    expect(takeLock(lock, living, dead)).toBe(false);
-    expect(lockHolder(lock)).toEqual(living);
-    expect(readdirSync(stateDir)).toEqual(['redis.lock']);
-  });
-
-  it('private Redis: the lock of a dead holder is never missing while others replace it, also where one of these died', async () => {
-    const [lock, living] = [join(stateDir, 'redis.lock'), identityOf(process.pid)];
-    const dead = { pid: process.pid, token: 'of an earlier life' };
-    const watching = new Worker(WATCH, { eval: true, workerData: lock });
-    for (let turn = 0; turn < 500; turn += 1) {
-      writeFileSync(`${lock}.next`, JSON.stringify(dead), { mode: 0o600 });
-      renameSync(`${lock}.next`, lock);
-      if (turn === 0) await once(watching, 'message');
-      if (turn % 100 === 0) writeFileSync(`${lock}.replacing`, JSON.stringify(dead), { mode: 0o600 });
-      expect(takeLock(lock, living, dead)).toBe(true);
-    }
-    watching.postMessage('end');
-    const [missed] = (await once(watching, 'message')) as [number];
-    expect(missed).toBe(0);
-    expect(readdirSync(stateDir)).toEqual(['redis.lock']);
-    // Who replaces it lives: nobody else does.
-    writeFileSync(lock, JSON.stringify(dead));
-    writeFileSync(`${lock}.replacing`, JSON.stringify(living), { mode: 0o600 });
-    expect(takeLock(lock, living, dead)).toBe(false);
-    expect(lockHolder(lock)).toEqual(dead);
+  it('private Redis: a copy of its folder has a server and data of its own', async () => {
+    const copy = await mkdtemp(join(tmpdir(), 'changefeed-copy-'));
+    const { url } = await open();
+    await keep(url);
+    cpSync(stateDir, copy, { recursive: true });
+    const other = await open({ stateDir: copy });
+    await withRedis(other.url, (redis) => redis.set('kept', 'no'));
+    expect(await kept(url)).toBe('yes');
+    await other.close();
+    await rm(copy, { recursive: true });
   });
 
   it('private Redis: the error says why it did not start, or how to install one', async () => {
@@ -339,7 +306,7 @@ it('named Redis: is used and left running', async () => {
   expect(redis).toMatchObject({ origin: 'named', url: server.url });
   await redis.close();
   expect(await probeRedis(server.url)).toBeNull();
-  expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
+  expect(existsSync(join(stateDir, 'redis.conf'))).toBe(false);
 });
 
 it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(

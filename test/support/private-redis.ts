@@ -1,6 +1,6 @@
 /** A Redis server for one test, which may kill, restart and reconfigure it. Does not import vitest. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -8,7 +8,8 @@ import { withinTime } from '../../src/kit/clock.js';
 import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/kit/log.js';
 import { probeRedis } from '../../src/redis/probe.js';
-import { findRedis, freePort, LOG_FILE, spawnKeeper, type ServerOptions } from '../../src/redis/private/launch.js';
+import { addressOf } from '../../src/redis/private/address.js';
+import { findRedis, freePort, LOG_FILE, startServer, type ServerOptions } from '../../src/redis/private/launch.js';
 
 export interface PrivateRedis {
   readonly url: string;
@@ -52,9 +53,12 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
   // With its append-only file, Redis starts empty where there is only an RDB file.
   const restoring = backup === undefined ? [] : ['appendonly no'];
   if (backup !== undefined) await copyFile(backup, join(dir, 'dump.rdb'));
-  const all = [...settings, ...restoring];
-  const options = { program: redisBinary, password, port: await freePort(), settings: all };
-  let server = await start(dir, options);
+  const port = await freePort();
+  const url = `redis://:${password}@127.0.0.1:${port}/0`;
+  const file = join(dir, 'redis.conf');
+  await writeFile(file, `port ${port}\nrequirepass ${password}\n`);
+  const options = { program: redisBinary, dir, file, settings: [...settings, ...restoring] };
+  let server = await start(url, options);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     try {
       process.kill(server.pid, signal);
@@ -65,16 +69,14 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
     await withinTime(server.ended, END_WITHIN_MS);
   };
   return {
-    url: `redis://:${password}@127.0.0.1:${options.port}/0`,
-    port: options.port,
-    dir,
+    ...{ url, port, dir },
     get pid() {
       return server.pid;
     },
     kill: () => end('SIGKILL'),
     async restart() {
       await end('SIGTERM');
-      server = await start(dir, options);
+      server = await start(url, options);
     },
     async close() {
       await end('SIGKILL');
@@ -83,40 +85,30 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
   };
 }
 
-interface Started {
-  pid: number;
-  ended: Promise<unknown>;
-}
-
-async function start(dir: string, options: ServerOptions): Promise<Started> {
-  const keeper = spawnKeeper(dir);
-  keeper.start(options);
-  const { port, password } = options;
-  const redis = new Redis({ port, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
+async function start(url: string, options: ServerOptions): Promise<ReturnType<typeof startServer>> {
+  const server = startServer(options);
+  const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
   try {
-    const info = await Promise.race([redis.info('server'), keeper.ended]);
-    const pid = Number(/process_id:(\d+)/.exec(String(info))?.[1]);
-    if (pid > 0) return { pid, ended: keeper.ended };
-    throw new Error(readFileSync(join(dir, LOG_FILE), 'utf8'));
+    const info = await Promise.race([redis.info('server'), server.ended]);
+    if (String(info).includes(`process_id:${server.pid}`)) return server;
+    throw new Error(readFileSync(join(options.dir, LOG_FILE), 'utf8'));
   } finally {
     redis.disconnect();
   }
 }
 
-export function homeOf(stateDir: string): { url: string } {
-  return JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as ReturnType<typeof homeOf>;
-}
+export const hasAddress = (stateDir: string): boolean => existsSync(join(stateDir, 'redis.conf'));
 
 /** Stops a private Redis that killed processes left running, as its last user. */
 export async function stopLeftRedis(stateDir: string): Promise<void> {
-  if (!existsSync(join(stateDir, 'redis.json'))) return;
-  const failure = await probeRedis(homeOf(stateDir).url, { mustKnowPassword: true });
+  if (!hasAddress(stateDir)) return;
+  const failure = await probeRedis((await addressOf(stateDir)).url, { mustKnowPassword: true });
   if (failure === null) await (await openRedis({ stateDir, log: silentLog })).close();
 }
 
 /** The number of processes whose working directory is this folder; 0 where the system does not show it (only Linux does). */
-export function serversIn(dir: string): number {
+export function processesIn(dir: string): number {
   if (!existsSync('/proc/self/cwd')) return 0;
   const works = (pid: string): boolean => {
     try {

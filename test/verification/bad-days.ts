@@ -8,7 +8,7 @@
  * Before the state is lost on purpose the sandbox rests until all has been reported: what changes between the last sweep and
  * the new baseline is not reported, and says nothing about the soak. Everything else happens while records change.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,7 @@ import { Redis } from 'ioredis';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/ops/status.js';
+import { addressOf } from '../../src/redis/private/address.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { orderOf } from '../../sandbox/verify/order.js';
 import { scoreEvents } from '../../sandbox/verify/score.js';
@@ -111,12 +112,8 @@ const resting = async (act: () => Promise<void>): Promise<void> => {
   await act();
   sandbox.rate = RATE;
 };
-const redisUrl = async (): Promise<string> => {
-  const { url } = JSON.parse(await readFile(join(stateDir, 'redis.json'), 'utf8')) as { url: string };
-  return url;
-};
 const withRedis = async (act: (redis: Redis) => Promise<unknown>): Promise<void> => {
-  const redis = new Redis(await redisUrl(), { retryStrategy: () => null });
+  const redis = new Redis((await addressOf(stateDir)).url, { retryStrategy: () => null });
   redis.on('error', () => undefined);
   await act(redis).catch(() => undefined);
   redis.disconnect();

@@ -1,73 +1,69 @@
-/** Finds a redis-server or valkey-server and a free port, and spawns the keeper of the server (keeper.mjs). */
+/** Starts a redis-server or valkey-server as a child of this process. */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, openSync, truncateSync } from 'node:fs';
-import { createServer, Socket } from 'node:net';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { closeSync, ftruncateSync, openSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { ChangefeedError } from '../../kit/errors.js';
 
 export interface ServerOptions {
   /** One that is on the PATH. */
   program: string;
-  password: string;
-  port: number;
+  /** The folder of the server's data and log. */
+  dir: string;
+  /** Its configuration, absolute: every user of the machine could read a password on the command line. */
+  file: string;
   /** Further lines of the configuration; they override those of `SETTINGS`. */
   settings?: readonly string[];
-  /** A file that is removed when the server has ended. */
-  lock?: string;
-  /** A folder that is removed when the server has ended because its users have. */
-  temporary?: string | undefined;
 }
 
-export type Keeper = ReturnType<typeof spawnKeeper>;
-
-/** Names of connections: one keeps the server running after its spawner's end, one says that it ends now. */
-export const [USER, ENDING] = ['changefeed-user', 'changefeed-ending'] as const;
+export type ServerProcess = ReturnType<typeof startServer>;
 
 export const LOG_FILE = 'redis.log';
 
 /** No eviction: an evicted key would be a lost record or job. No snapshots: the append-only file holds all data. */
 const SETTINGS = [
-  ...['bind 127.0.0.1', 'protected-mode yes', 'dir ./', 'daemonize no'],
-  ...['appendonly yes', 'appendfsync everysec', 'save ""', 'maxmemory-policy noeviction'],
+  ...['bind 127.0.0.1', 'protected-mode yes', 'appendonly yes', 'appendfsync everysec'],
+  ...['maxmemory-policy noeviction', 'save '],
 ];
 
-/** @param dir the folder of the server's data and log; created if it does not exist, readable only by this user */
-export function spawnKeeper(dir: string) {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  chmodSync(dir, 0o700);
+/**
+ * Only this user may read what the server creates. A subshell waits at a pipe of this process: the end of the pipe is the end of
+ * this process, also by SIGKILL, and stops the server; a line is `leave`.
+ */
+const SHELL = 'umask 077; (read _ <&3 || kill $$) & exec "$0" "$@" 3<&-';
+
+/** Does not wait until the server answers. */
+export function startServer({ program, dir, file, settings = [] }: ServerOptions) {
   const log = openSync(join(dir, LOG_FILE), 'a', 0o600);
-  const script = fileURLToPath(new URL('keeper.mjs', import.meta.url));
-  // Options of Node are for this process, such as the port of its debugger.
-  const env = { ...process.env, NODE_OPTIONS: '' };
+  ftruncateSync(log);
+  const args = [...SETTINGS, ...settings].flatMap((line) => `--${line}`.split(' '));
   // Detached: Ctrl-C in the terminal must not end Redis before this process, which still writes while it stops.
-  const child = spawn(process.execPath, [script], { cwd: '/', env, stdio: ['pipe', log, log], detached: true });
+  const child = spawn('sh', ['-c', SHELL, program, file, ...args], {
+    ...{ cwd: dir, detached: true },
+    stdio: ['ignore', log, log, 'pipe'],
+  });
   closeSync(log);
+  let isRunning = true;
   const ended = once(child, 'exit').catch(() => undefined);
-  if (child.pid === undefined)
-    throw new ChangefeedError('CF_REDIS_MISSING', { message: `${process.execPath} could not be started.` });
+  if (child.pid === undefined) throw new ChangefeedError('CF_REDIS_MISSING', { message: 'sh could not be started.' });
+  const pipe = child.stdio[3] as Socket;
+  pipe.on('error', () => undefined).unref();
   child.unref();
-  child.stdin?.on('error', () => undefined);
-  if (child.stdin instanceof Socket) child.stdin.unref();
+  const leave = (): void => void pipe.end('\n');
+  void ended.then(() => {
+    isRunning = false;
+    // The subshell would signal a later process of the same id.
+    leave();
+  });
   return {
     pid: child.pid,
-    /** Resolves when it has ended, and its server before it. */
     ended,
-    /** Does not wait until the server answers. */
-    start({ settings = [], temporary, ...server }: ServerOptions): void {
-      const { port, password } = server;
-      // The log shows this start only. A keeper that was too late for the lock must not empty it.
-      truncateSync(join(dir, LOG_FILE));
-      const config = [...SETTINGS, `port ${port}`, `requirepass ${password}`, ...settings, ''].join('\n');
-      const folders = { dir: resolve(dir), temporary: temporary && resolve(temporary) };
-      child.stdin?.write(
-        `${JSON.stringify({ ...server, ...folders, config, names: { user: USER, ending: ENDING } })}\n`,
-      );
-    },
-    /** The server ends when no user is connected. The end of this process does the same. */
-    release: () => child.stdin?.end(),
+    isRunning: () => isRunning,
+    /** From now on it does not end with this process. */
+    leave,
+    stop: () => void child.kill(),
   };
 }
 
@@ -79,12 +75,13 @@ export function findRedis(): string | undefined {
 /** Below the ports of outgoing connections (from 32768 on Linux, 49152 elsewhere): one could take ours. */
 const RANGE = [20_000, 32_000] as const;
 
-/** This port of the loopback address if it is free now, else another one. Another program may take it at any time. */
-export async function freePort(wanted = randomInt(...RANGE)): Promise<number> {
-  const server = createServer().listen(wanted, '127.0.0.1');
+/** A port of the loopback address that is free now. Another program may take it at any time. */
+export async function freePort(): Promise<number> {
+  const port = randomInt(...RANGE);
+  const server = createServer().listen(port, '127.0.0.1');
   const isFree = await once(server, 'listening').then(
     () => once(server.close(), 'close'),
     () => null,
   );
-  return isFree === null ? await freePort() : wanted;
+  return isFree === null ? await freePort() : port;
 }

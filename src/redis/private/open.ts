@@ -1,38 +1,34 @@
 /**
- * The Redis of a process: that of a URL, else the private one of a state directory, shared by all that open it.
- * `redis.json` has its address and password, which stay. `redis.lock` has the identity of its keeper, alive as long.
+ * The Redis of a process: that of a URL, else the private one of a state directory, shared by all that open it. `redis.conf` has
+ * its port and password, which stay: the port is the lock. Only one server can listen there, and it does before it reads its data.
  *
- *   keeper  server    a process that opens the directory
- *   lives   answers   joins: it opens a connection with the name of a user, and holds it
- *   lives   silent    waits: the server starts or ends
- *   ended   answers   stops the server, which has lost its keeper and would never end; then it starts another
- *   ended   silent    waits for an answer or an end: a second server would destroy the data
- *   ended   absent    spawns a keeper and takes the lock for it. If another process was faster, that keeper ends unused
+ *   answers as ours   joins: it opens a connection with the name of a user, and holds it
+ *   is another's      chooses the next port: another program, or the server of a folder that was copied
+ *   gives no answer   waits: the server starts or ends
+ *   is absent         starts a server as a child. If another process was faster, that child ends by itself
  *
- * The same again after a lost connection or a killed keeper. The last user that closes waits for the server's end.
+ * The same again after a lost connection: the server was killed, or with the process that started it. The last user that closes
+ * stops the server, whoever started it. A process that joins sees that by the name of the connection that stops it.
  */
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { z } from 'zod';
 import { ChangefeedError } from '../../kit/errors.js';
 import { systemClock, withinTime } from '../../kit/clock.js';
 import type { Log } from '../../kit/log.js';
 import { runLoop } from '../../kit/loop.js';
-import { identityOf, isAlive, type ProcessIdentity } from '../../kit/process-identity.js';
 import type { OwnOptions } from '../client.js';
 import { checkRedis, probeRedis } from '../probe.js';
-import { ENDING, findRedis, freePort, LOG_FILE, spawnKeeper, USER, type Keeper } from './launch.js';
-import { lockHolder, takeLock } from './lock.js';
-import { prepareStateDir, readStateFile, withStateDir } from './state-dir.js';
+import { addressFile, addressOf, movePort, type Address } from './address.js';
+import { findRedis, LOG_FILE, startServer, type ServerProcess } from './launch.js';
+import { prepareStateDir, withStateDir } from './state-dir.js';
 
 export interface OpenRedisOptions {
   /** The Redis of the user (`REDIS_URL` or the configuration). Undefined: a private one. */
   url?: string | undefined;
   own?: OwnOptions | undefined;
-  /** Where a private Redis keeps its data (`redis/`) and its address (`redis.json`). */
+  /** Where a private Redis keeps its data (`redis/`) and its address (`redis.conf`). */
   stateDir: string;
   /** The state directory is removed when the processes that use it have ended. @defaultValue false */
   temporary?: boolean | undefined;
@@ -63,6 +59,11 @@ const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 2_000;
 const RETRY_MS = 20;
+/** A start also fails if another process was faster, whose server may have ended since: that is rare ten times in a row. */
+const STARTS = 10;
+
+/** Names of connections: of one that keeps the server running, and of one that stops it. */
+const [USER, ENDING] = ['changefeed-user', 'changefeed-ending'];
 
 async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
   const { stateDir, log } = options;
@@ -79,7 +80,7 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
     signal: closing.signal,
     log,
     async run() {
-      await untilEnded(used, closing.signal);
+      if (used.user.status !== 'end') await once(used.user, 'end', { signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return 0;
       used = await joinOrStart(options);
       if (roleOf(used) === 'started') log.warn({ stateDir }, 'the private Redis ended and was started again');
@@ -91,7 +92,7 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
   const close = async (): Promise<void> => {
     closing.abort();
     await watched;
-    await leave(stateDir, used);
+    await leave(used, options);
   };
   return { url, origin: 'private', close: () => (closed ??= close()) };
 }
@@ -99,108 +100,102 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
 interface Used {
   url: string;
   user: Redis;
-  holder: ProcessIdentity;
   /** Only in the process that started the server. */
-  keeper: Keeper | undefined;
+  server: ServerProcess | undefined;
 }
 
-const roleOf = ({ keeper }: Used): string => (keeper === undefined ? 'joined' : 'started');
+const roleOf = ({ server }: Used): string => (server === undefined ? 'joined' : 'started');
 
 async function joinOrStart(options: OpenRedisOptions): Promise<Used> {
   const { stateDir } = options;
   const deadline = systemClock.now() + READY_WITHIN_MS;
-  let keeper: Keeper | undefined;
+  prepareStateDir(dataDir(stateDir));
+  let server: ServerProcess | undefined;
+  let starts = 0;
   for (;;) {
-    const url = readUrl(stateDir);
-    const server = url === undefined ? 'absent' : await connectAsUser(url);
-    // Read after the answer: a keeper has the lock before its server runs, and until it has ended.
-    const holder = lockHolder(lockFile(stateDir));
-    const isKept = holder !== undefined && isAlive(holder);
-    if (server instanceof Redis && url !== undefined) {
-      if (isKept) return { url, user: server, holder, keeper: holder.pid === keeper?.pid ? keeper : undefined };
-      await server.shutdown().catch(() => undefined);
-    } else if (!isKept && server === 'absent') {
-      if (keeper !== undefined) throw notStarted(join(stateDir, 'redis'));
-      keeper = await start(options, { url, dead: holder });
+    const address = await addressOf(stateDir);
+    const found = await connectAsUser(address, dataDir(stateDir));
+    if (typeof found === 'object')
+      return { url: address.url, user: found.redis, server: found.pid === server?.pid ? server : undefined };
+    if (found === 'foreign') movePort(stateDir, address);
+    if (found === 'absent' && server?.isRunning() !== true) {
+      if (starts === STARTS) throw notStarted(dataDir(stateDir));
+      server = start(stateDir);
+      starts += 1;
     }
     if (systemClock.now() >= deadline) {
-      keeper?.release();
+      server?.stop();
       throw stuck(stateDir);
     }
     await systemClock.sleep(RETRY_MS);
   }
 }
 
-/** `absent`: no program listens there, or another one. */
-async function connectAsUser(url: string): Promise<Redis | 'silent' | 'absent'> {
+const FOREIGN = /WRONGPASS|NOAUTH|invalid password|without any password|Protocol error/i;
+
+async function connectAsUser(
+  { url }: Address,
+  dir: string,
+): Promise<{ redis: Redis; pid: number } | 'foreign' | 'silent' | 'absent'> {
   const problem = await probeRedis(url, { timeoutMs: ANSWER_WITHIN_MS, mustKnowPassword: true });
-  if (problem !== null) return problem.message.startsWith('no answer') ? 'silent' : 'absent';
+  if (problem?.message.startsWith('no answer')) return 'silent';
+  // In doubt it is absent: the start shows it, and no second server can listen there.
+  if (problem) return FOREIGN.test(problem.message) ? 'foreign' : 'absent';
   const redis = new Redis(url, { retryStrategy: () => null, lazyConnect: true });
   redis.on('error', () => undefined);
-  const isUsable = await redis
-    .connect()
-    .then(() => redis.client('SETNAME', USER))
-    // The keeper takes its name before it looks for users, and a user looks for the keeper after it has taken its own.
-    .then(async () => !(await clientsOf(redis)).includes(` name=${ENDING} `))
-    .catch(() => false);
-  if (isUsable) return redis;
-  redis.disconnect();
-  return 'silent';
+  try {
+    await redis.connect();
+    const isOurs = (await redis.config('GET', 'dir'))[1] === realpathSync(dir);
+    if (isOurs) {
+      await redis.client('SETNAME', USER);
+      // The one that stops it takes its name before it looks for users, and a user looks for it after it has taken its own.
+      const pid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+      if (!(await hasClient(redis, ENDING))) return { redis, pid };
+    }
+    redis.disconnect();
+    return isOurs ? 'silent' : 'foreign';
+  } catch {
+    redis.disconnect();
+    return 'silent';
+  }
 }
 
-const clientsOf = async (redis: Redis): Promise<string> => String(await redis.client('LIST'));
+const hasClient = async (redis: Redis, name: string): Promise<boolean> =>
+  String(await redis.client('LIST')).includes(` name=${name} `);
 
-/** Undefined if another process was faster. */
-async function start(
-  { stateDir, temporary = false }: OpenRedisOptions,
-  before: { url: string | undefined; dead: ProcessIdentity | undefined },
-): Promise<Keeper | undefined> {
+function start(stateDir: string): ServerProcess {
   const program = findRedis();
   if (program === undefined)
     throw missing(
       `REDIS_URL is not set, and there is neither redis-server nor valkey-server on the PATH. Install Redis: ${INSTALL_REDIS}`,
     );
-  const known = before.url === undefined ? undefined : new URL(before.url);
-  const password = known?.password ?? randomBytes(24).toString('hex');
-  const dir = join(stateDir, 'redis');
-  prepareStateDir(dir);
-  const keeper = withStateDir(stateDir, () => spawnKeeper(dir));
-  try {
-    const lock = lockFile(stateDir);
-    if (withStateDir(stateDir, () => takeLock(lock, identityOf(keeper.pid), before.dead))) {
-      // Only with the lock: to find out whether a port is free takes it for a moment, also from a server that starts.
-      const port = await freePort(known && Number(known.port));
-      // Before the server runs: if this process is killed now, the next one still finds the server.
-      withStateDir(stateDir, () => writeUrl(stateDir, `redis://:${password}@127.0.0.1:${port}/0`));
-      keeper.start({ program, password, port, lock, ...(temporary && { temporary: stateDir }) });
-      return keeper;
-    }
-  } catch (error) {
-    keeper.release();
-    throw error;
-  }
-  keeper.release();
-  return undefined;
+  const dir = dataDir(stateDir);
+  return withStateDir(stateDir, () => startServer({ program, dir, file: addressFile(stateDir) }));
 }
 
-/** The last user waits for the end of the server. */
-async function leave(stateDir: string, { user, holder, keeper }: Used): Promise<void> {
-  const clients = await withinTime(clientsOf(user), ANSWER_WITHIN_MS).catch(() => '');
-  const isLast = clients.split(` name=${USER} `).length === 2;
+async function leave({ user, server }: Used, { stateDir, temporary = false }: OpenRedisOptions): Promise<void> {
+  const ending = user.client('SETNAME', ENDING).then(() => hasClient(user, USER));
+  const isUsed = await withinTime(ending, ANSWER_WITHIN_MS).catch(() => 'late');
+  if (isUsed === false) {
+    await shutDown(user, stateDir);
+    if (temporary) rmSync(stateDir, { recursive: true, force: true });
+    return;
+  }
   user.disconnect();
-  keeper?.release();
-  const deadline = systemClock.now() + STOP_WITHIN_MS;
-  while (isLast && isAlive(holder)) {
-    if (systemClock.now() >= deadline) throw stuck(stateDir);
-    await systemClock.sleep(RETRY_MS);
-  }
+  if (isUsed === true) server?.leave();
+  // It is silent for its other users as well.
+  else server?.stop();
 }
 
-/** Until the server or its keeper has ended; only the process that spawned the keeper notices its end. */
-async function untilEnded({ user, keeper }: Used, signal: AbortSignal): Promise<void> {
-  if (user.status === 'end') return;
-  const disconnected = once(user, 'end', { signal }).catch(() => undefined);
-  await Promise.race(keeper === undefined ? [disconnected] : [disconnected, keeper.ended]);
+async function shutDown(user: Redis, stateDir: string): Promise<void> {
+  try {
+    // The reset of a connection comes before its end.
+    const ended = new Promise((resolve) => user.once('end', resolve));
+    user.shutdown().catch(() => undefined);
+    if ((await withinTime(ended, STOP_WITHIN_MS)) === 'late') throw stuck(stateDir);
+  } finally {
+    user.disconnect();
+  }
 }
 
 const missing = (message: string): ChangefeedError => new ChangefeedError('CF_REDIS_MISSING', { message });
@@ -228,25 +223,4 @@ function notStarted(dir: string): ChangefeedError {
 const INSTALL_REDIS =
   'sudo apt-get install redis-server (Debian, Ubuntu, WSL), sudo dnf install valkey (Fedora), sudo apk add redis (Alpine), brew install redis (macOS)';
 
-const lockFile = (stateDir: string): string => resolve(stateDir, 'redis.lock');
-const homeFile = (stateDir: string): string => join(stateDir, 'redis.json');
-const homeSchema = z.object({ url: z.url() });
-
-/** Undefined if the private Redis was never started, or the file is damaged. */
-function readUrl(stateDir: string): string | undefined {
-  const text = readStateFile(homeFile(stateDir));
-  try {
-    return text && homeSchema.parse(JSON.parse(text)).url;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Atomic: a process that is killed in between leaves the old file or the new one, never a part of one. */
-function writeUrl(stateDir: string, url: string): void {
-  const next = `${homeFile(stateDir)}.next`;
-  // A file of a process that was killed. `wx` then creates it and follows no link.
-  rmSync(next, { force: true });
-  writeFileSync(next, `${JSON.stringify({ url }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(next, homeFile(stateDir));
-}
+const dataDir = (stateDir: string): string => join(stateDir, 'redis');
