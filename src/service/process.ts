@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
+import { openRedis } from '../redis/private/open.js';
 import { sleepUntilAborted, systemClock } from '../kit/clock.js';
 import { filtered, type Log } from '../kit/log.js';
 import { isAboutSweeps } from '../feed/list/sweep-log.js';
@@ -74,15 +75,15 @@ async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> 
 }
 
 async function open(
-  { cwd, env }: ServiceWorld,
-  { config, files, log, configReadAtMs }: Loaded,
+  world: ServiceWorld,
+  loaded: Loaded,
   { quiet = false, signal, refusedConfig }: OpenOptions,
 ): Promise<OpenedService> {
-  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
+  const { config, log, configReadAtMs } = loaded;
   const opened = await openWithBudgets({
     config,
     log,
-    stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
+    stateDir: stateDirFor(world, loaded),
     http: !quiet,
     signal,
     refusedConfig,
@@ -90,6 +91,11 @@ async function open(
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
   return { ...opened, config, log };
+}
+
+function stateDirFor({ cwd, env }: ServiceWorld, { config, files }: Loaded): string {
+  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
+  return stateDirOf({ cwd, env, home: homedir(), baseUrl });
 }
 
 function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): Log {
@@ -157,7 +163,6 @@ const RETRY_MS = 2_000;
 
 /** When another valid configuration is found, the whole service stops and opens again in this process. */
 export async function runService(world: ServiceWorld, given: RunOptions): Promise<void> {
-  const { signal, onHangUp, onRunning } = given;
   let file: string | undefined;
   const watch = watchConfig({
     ...world,
@@ -169,8 +174,24 @@ export async function runService(world: ServiceWorld, given: RunOptions): Promis
       return loaded;
     },
   });
+  const first = await watch.read();
+  const { config, log } = first;
+  // Held while the service restarts, which would begin an epoch with each end of a private Redis.
+  const isPrivate = config.redis.url === undefined;
+  const held = isPrivate ? await openRedis({ stateDir: stateDirFor(world, first), log }) : null;
+  try {
+    await runWatched(world, first, { ...given, watch });
+  } finally {
+    await held?.close();
+  }
+}
+
+type WatchedRun = RunOptions & { watch: ReturnType<typeof watchConfig<ReadConfig>> };
+
+async function runWatched(world: ServiceWorld, first: ReadConfig, { watch, ...given }: WatchedRun): Promise<void> {
+  const { signal, onHangUp, onRunning } = given;
   const options = { ...given, refusedConfig: watch.refused };
-  let service = await startService(world, await watch.read(), options);
+  let service = await startService(world, first, options);
   onHangUp(watch.request);
   for (;;) {
     const { feed, log } = service;

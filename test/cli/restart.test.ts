@@ -1,12 +1,15 @@
 /** A changed configuration restarts the service in its process: what is lost by that, and what is not. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { addressOf } from '../../src/redis/private/address.js';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { eventLoad } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { isGate } from '../support/night.js';
+import { redisBinary } from '../support/private-redis.js';
 import type { TestProcess } from '../support/process.js';
 import { startRedisProxy } from '../support/redis-proxy.js';
 import { useRedis } from '../support/redis.js';
@@ -102,6 +105,19 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
     }
     expect(count(service, 'was not applied')).toBe(1);
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it.skipIf(redisBinary === undefined)('restart: a private Redis goes on, and ends with the service', async () => {
+    const { folder, service } = await started({ [CONFIG]: configOf() }, { REDIS_URL: '' });
+    const { url } = await addressOf(join(folder.cwd, 'state'));
+    const held = new Redis(url, { retryStrategy: () => null });
+    held.on('error', () => undefined);
+    const ended = new Promise((resolve) => held.once('end', resolve));
+    process.kill(service.pid, 'SIGHUP');
+    await runs(service, 2);
+    expect(held.status).toBe('ready');
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    await ended;
   });
 
   it('restart: `.env` is read again: its values are replaced or removed, those of the process stay', async () => {
