@@ -1,6 +1,7 @@
 /** One subscription: where it delivers and what it selects, how the last hour went, its newest deliveries, and what to do about it. */
 import type { ComponentChildren } from 'preact';
-import { ask, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
+import { useEffect, useState } from 'preact/hooks';
+import { ask, messageOf, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { placeOf, usePolled } from './hooks.js';
@@ -154,15 +155,15 @@ function isActor(value: unknown): value is { type: string; id: string } {
   return typeof value === 'object' && value !== null && 'type' in value && 'id' in value;
 }
 
-const TRY = '7d';
+const EXAMPLES = 3;
 
 /** What it would have got: nothing is sent, so that who only reads may ask too. */
 function Try({ name }: { name: string }) {
   const { t } = usePreferences();
-  const run = async (): Promise<ComponentChildren> => {
-    const tried = await ask<Tried>('/api/try', { subscription: name, last: TRY, examples: '3' });
-    return <TriedText tried={tried} />;
-  };
+  const call = { subscription: name, last: '7d', examples: String(EXAMPLES) };
+  const run = async (): Promise<ComponentChildren> => (
+    <TriedText call={call} first={await ask<Tried>('/api/try', call)} />
+  );
   return (
     <Action label={t('try.label')} title={t('try.title')} sure={t('try.sure')} run={run}>
       <p>{t('try.what')}</p>
@@ -170,11 +171,24 @@ function Try({ name }: { name: string }) {
   );
 }
 
-function TriedText({ tried: { read, selected, byType, refused, tried } }: { tried: Tried }) {
+/** A log that takes longer than a second is read in several answers, the newest events first. */
+function TriedText({ call, first }: { call: Record<string, string>; first: Tried }) {
   const { t, kind, number, times } = usePreferences();
+  const [sum, setSum] = useState(first);
+  const [failed, setFailed] = useState<string | null>(null);
+  useEffect(() => {
+    if (sum.next === null) return;
+    let ended = false;
+    ask<Tried>('/api/try', { ...call, from: sum.next })
+      .then((older) => !ended && setSum(together(sum, older)))
+      .catch((error: unknown) => !ended && setFailed(messageOf(error)));
+    return () => void (ended = true);
+  }, [sum]);
+  const { read, selected, byType, refused, tried, next } = sum;
   return (
     <>
       <p>{t('try.found', { selected: number(selected), count: number(read) })}</p>
+      {next !== null && <p role="status">{failed ?? t('counting')}</p>}
       <ul class="plain-list">
         {Object.entries<number>(byType).map(([type, count]) => (
           <li key={type}>{`${kind(type)}: ${number(count)}`}</li>
@@ -195,4 +209,22 @@ function TriedText({ tried: { read, selected, byType, refused, tried } }: { trie
       </ul>
     </>
   );
+}
+
+function together(newer: Tried, older: Tried): Tried {
+  const byType = { ...older.byType };
+  for (const [type, events] of Object.entries(newer.byType)) byType[type] = (byType[type] ?? 0) + events;
+  const reasons = new Map<string, Tried['refused'][number]>();
+  for (const one of [...newer.refused, ...older.refused]) {
+    const reason = `${one.option} ${one.condition ?? ''}`;
+    reasons.set(reason, { ...one, events: one.events + (reasons.get(reason)?.events ?? 0) });
+  }
+  return {
+    ...older,
+    read: newer.read + older.read,
+    selected: newer.selected + older.selected,
+    byType,
+    refused: [...reasons.values()].sort((one, other) => other.events - one.events),
+    tried: [...older.tried, ...newer.tried].slice(-EXAMPLES),
+  };
 }

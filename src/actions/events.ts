@@ -1,9 +1,10 @@
 /** What can be asked about the events of the log. */
 import { z } from 'zod';
+import { formatPosition, parsePosition } from '../events/position.js';
 import * as answers from '../ops/server/page/answers.js';
 import { RefusedError } from '../ops/server/page/api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from '../ops/server/page/event-filter.js';
-import { endsOf, eventsBefore, formatPosition, parsePosition } from '../ops/server/page/events-before.js';
+import { endsOf, eventsBefore } from '../ops/server/page/events-before.js';
 import { definePageAction } from './define.js';
 
 const position = z.string().transform((text, context) => {

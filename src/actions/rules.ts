@@ -80,10 +80,7 @@ export const previewRule = definePageAction({
   ],
   input: z.strictObject({
     rule,
-    from: z
-      .strictObject({ workspace: z.string(), before: z.string().regex(/^\d{1,15}-\d{1,19}$/) })
-      .optional()
-      .describe('`next` of the answer before'),
+    from: z.string().max(2_000).optional().describe('`next` of the answer before'),
     search: z.string().trim().min(1).max(200).optional().describe('only records that are called so, with why not'),
   }),
   answer: answers.rulePreview,

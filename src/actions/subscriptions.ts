@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../delivery/receipts/delivery-row.js';
 import type { ReplayCall } from '../delivery/replay.js';
+import { FIRST_ANSWER_MS } from '../delivery/try.js';
 import { triedSchema } from '../delivery/tried.js';
 import { verifiedSchema } from '../delivery/verify/verified.js';
 import * as answers from '../ops/server/page/answers.js';
@@ -80,6 +81,7 @@ export const trySubscription = defineAction({
     workspace,
     list: z.string().optional().describe('with `record`: its list'),
     record: z.string().optional().describe('only the events of this record, each with why it is not selected'),
+    from: z.string().max(2_000).optional().describe('`next` of the answer before'),
     examples: z.coerce.number().int().min(0).max(1_000).optional().describe('default: 10; of a record: all'),
   }),
   answer: triedSchema,
@@ -87,7 +89,8 @@ export const trySubscription = defineAction({
   async run({ subscription: name, list, record, ...call }, { feed }) {
     if ((list === undefined) !== (record === undefined)) throw new RefusedError(400, 'Give both list and record.');
     const one = list === undefined || record === undefined ? undefined : { list, id: record };
-    return readableTexts(await feed.try(name, { ...call, record: one }));
+    const signal = AbortSignal.timeout(FIRST_ANSWER_MS);
+    return readableTexts(await feed.try(name, { ...call, record: one, signal }));
   },
 });
 

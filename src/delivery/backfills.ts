@@ -3,7 +3,7 @@ import { backfillTask, type BackfillTask } from './backfill-task.js';
 import { describe } from '../kit/errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
-import { readEvent } from '../log/event-log.js';
+import { readEvent } from '../log/entry.js';
 import type { Keys } from '../redis/keys.js';
 import { loadScript, unexpectedAnswer } from '../redis/scripts.js';
 import { readJson } from '../redis/stored.js';

@@ -8,7 +8,6 @@ import type { Noted } from './receipts/note.js';
 import type { GivenRun, RunOptions } from './run.js';
 import { DigestSums } from './summary.js';
 
-const BATCH = 250;
 /** As receipts name it; no event has this type. */
 const DIGEST_TYPE = 'changefeed.digest';
 
@@ -70,17 +69,14 @@ function callDigest(summary: DigestSummary, attempt: Attempt): unknown {
 async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
   const { log, subscription, interrupt } = attempt;
   const selects = compileSelection(subscription);
-  for (let at = after; ;) {
+  const range = { workspaces: [workspace], order: 'oldest', from: after, to, types: subscription.on } as const;
+  for await (const entries of log.query(range)) {
     if (interrupt.cause !== null) throw new Error('interrupted');
-    const batch = await log.read(workspace, at, BATCH);
-    for (const { logId, event } of batch) {
-      if (compareLogIds(logId, to) > 0) return;
+    for (const entry of entries) {
+      const { logId, event } = entry.logged();
       const shaped = selects(event) ? await shapeEvent(event, workspace, attempt) : null;
       if (shaped !== null) yield { logId, event, shaped };
     }
-    const last = batch.at(-1)?.logId ?? to;
-    if (compareLogIds(last, to) >= 0) return;
-    at = last;
   }
 }
 

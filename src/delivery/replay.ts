@@ -228,11 +228,10 @@ async function step(stored: StoredTask<ReplayTask>, deps: SubscriptionContext): 
 async function nextBatch(task: ReplayTask, deps: SubscriptionContext) {
   const { log, subscription } = deps;
   if (task.only !== undefined) return await nextOfThese(task.only, task, deps);
-  const batch = await log.read(task.workspace, task.after, BATCH);
-  const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
-  const selected = selectedOf(task, wanted, subscription);
-  const after = wanted.at(-1)?.logId ?? task.after;
-  const isLast = compareLogIds(batch.at(-1)?.logId ?? task.last, task.last) >= 0;
+  const batch = await log.read(task.workspace, { from: task.after, to: task.last, limit: BATCH });
+  const selected = selectedOf(task, batch, subscription);
+  const after = batch.at(-1)?.logId ?? task.after;
+  const isLast = batch.length === 0 || compareLogIds(after, task.last) >= 0;
   return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };
 }
 

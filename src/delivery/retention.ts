@@ -3,11 +3,12 @@
  * subscriptions only as long as the retention says. An offset of an unconfigured subscription may belong to a process
  * that is restarting: it is marked, and dropped after 7 days, or the log's retention age if that is longer.
  */
-import { compareLogIds } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { Redis } from '../redis/client.js';
 import { isInFuture } from '../kit/stored-time.js';
 import { readOldestPending } from './groups/gate.js';
-import type { Keys } from '../redis/keys.js';
+import { queryLog } from '../log/query.js';
+import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import { CONFIGURED, readOffset, unorderedField } from './offsets.js';
 import { readNumber } from '../redis/stored.js';
 
@@ -34,7 +35,7 @@ const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 /** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: paused, had not handled all removed */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const { workspace, nowMs, paused } = options;
-  const log = keys.log(workspace);
+  const scope = { redis, keys, workspace };
   const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
   const reading = await Promise.all(
     kept.map(async (name) => {
@@ -42,7 +43,7 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
       // It has not begun, or its offset was lost: then it reads on from where it was.
       if (stored === null) return [];
       const offset = readOffset(stored, keys.offsets(name), workspace);
-      const next = await firstId(redis, log, `(${offset}`);
+      const next = await firstId(scope, offset);
       return [{ name, offset, next, oldest: await readOldestPending(redis, keys.pending(name, workspace)) }];
     }),
   );
@@ -50,16 +51,17 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const holding = needed
     .filter(({ name }) => !paused.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
-  await trimTo(redis, log, options, holding.reduce(olderId, `${nowMs}-0`));
-  const first = await firstId(redis, log, '-');
+  await trimTo(scope, options, holding.reduce(olderId, `${nowMs}-0`));
+  const first = await firstId(scope);
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
   const missed = needed.filter(({ name, next, oldest }) => paused.includes(name) && (isGone(next) || isGone(oldest)));
   return { droppedOffsets, missedBy: missed.map(({ name }) => name) };
 }
 
-async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {
-  const [first] = await redis.xrange(log, from, '+', 'COUNT', 1);
-  return first?.[0] ?? null;
+async function firstId({ workspace, ...scope }: WorkspaceRedis, after?: string): Promise<string | null> {
+  for await (const [first] of queryLog(scope, { workspaces: [workspace], order: 'oldest', from: after, limit: 1 }))
+    return first?.logId ?? null;
+  return null;
 }
 
 /** Marks the unconfigured, unmarks the configured, and drops the offsets of those marked for too long. */
@@ -87,16 +89,20 @@ async function dropUnconfigured(
   return { kept: [...kept], droppedOffsets };
 }
 
-async function trimTo(redis: Redis, log: string, { retention, nowMs }: TrimOptions, keepFrom: string): Promise<void> {
+async function trimTo(scope: WorkspaceRedis, { retention, nowMs }: TrimOptions, keepFrom: string): Promise<void> {
+  const { redis, keys, workspace } = scope;
+  const log = keys.log(workspace);
   const tooOld = olderId(`${Math.max(0, nowMs - retention.ageMs)}-0`, keepFrom);
   await trimNodes(redis, log, { before: tooOld, most: Infinity });
   await redis.xtrim(log, 'MINID', tooOld);
   const excess = (await redis.xlen(log)) - retention.events;
   if (excess <= 0) return;
   const trimmed = await trimNodes(redis, log, { before: keepFrom, most: excess });
-  const rest = await redis.xrange(log, '-', '+', 'COUNT', Math.min(excess - trimmed, CHUNK) + 1);
-  const cut = rest.at(-1)?.[0];
-  if (cut !== undefined) await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
+  let cut = BEFORE_ALL;
+  const limit = Math.min(excess - trimmed, CHUNK) + 1;
+  for await (const rest of queryLog(scope, { workspaces: [workspace], order: 'oldest', limit }))
+    cut = rest.at(-1)?.logId ?? cut;
+  await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
 }
 
 /** Removes whole nodes (some 100 events or 4 kB) in steps: a million at once would block Redis for seconds. */

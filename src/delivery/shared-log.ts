@@ -42,7 +42,7 @@ export function shareLog({ workspace, log, logger, clock, watch, loops }: Shared
       const key = `${after} ${count}`;
       const shared = reads.get(key);
       if (shared !== undefined) return await shared;
-      const own = log.read(workspace, after, count);
+      const own = log.read(workspace, { from: after, limit: count });
       reads.set(key, own);
       // Kept only while it is read: a later reader may find more at the end of the log.
       return await own.finally(() => reads.delete(key));

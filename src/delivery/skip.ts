@@ -75,12 +75,13 @@ async function countUnread(workspace: string, last: string, deps: SubscriptionCo
 }
 
 async function* unreadIn(
-  { workspace, ...range }: { workspace: string; after: string; last: string },
+  { workspace, after, last }: { workspace: string; after: string; last: string },
   { subscription, log }: SubscriptionContext,
 ): AsyncGenerator<LoggedEvent[]> {
   const selects = compileSelection(subscription);
-  for await (const entries of log.scan(workspace, range))
-    yield entries.map(({ logId, parse }) => ({ logId, event: parse() })).filter(({ event }) => selects(event));
+  const range = { workspaces: [workspace], order: 'oldest', from: after, to: last, types: subscription.on } as const;
+  for await (const entries of log.query(range))
+    yield entries.map((entry) => entry.logged()).filter(({ event }) => selects(event));
 }
 
 /** After they were dropped: after a kill in between, nothing says what became of them. */

@@ -188,17 +188,13 @@ async function lagsOf(subscription: Subscription, queue: Queue<JobData>, options
   return await Promise.all(read.map(lagOf));
 }
 
-/** A read may return fewer events than asked for, and none only at the end of the log. */
 async function countUnread(log: EventLog, workspace: string, offset: string): Promise<Unhandled> {
-  let [events, after] = [0, offset];
+  let events = 0;
   let oldest: Oldest | null = null;
-  while (events < COUNTED) {
-    const batch = await log.read(workspace, after, COUNTED - events);
-    const [first, last] = [batch[0], batch.at(-1)];
-    if (first === undefined || last === undefined) break;
-    oldest ??= { atMs: timeOfLogId(first.logId), id: null };
-    events += batch.length;
-    after = last.logId;
+  for await (const entries of log.query({ workspaces: [workspace], order: 'oldest', from: offset, limit: COUNTED })) {
+    const [first] = entries;
+    if (first !== undefined) oldest ??= { atMs: timeOfLogId(first.logId), id: null };
+    events += entries.length;
   }
   return { events, oldest };
 }

@@ -1,8 +1,9 @@
 /** Reads the log without a subscription: from an offset, in order, to its end or as it grows. */
 import { parseBeginning } from '../events/log-id.js';
+import type { Position } from '../events/position.js';
 import { usage } from '../kit/errors.js';
 import type { LoggedEvent } from '../events/types.js';
-import { compileSelection } from '../events/pattern.js';
+import { compileTypes } from '../events/pattern.js';
 import type { EventLog } from '../log/event-log.js';
 
 /** Where the log is read from, and what of it. */
@@ -32,7 +33,8 @@ export interface TailDeps {
 }
 
 const LOG_ID = /^\d+(-\d+)?$/;
-const BATCH = 200;
+/** Then the logs that ended meanwhile are asked again. */
+const AT_ONCE = 1_000;
 const LONGEST_WAIT_MS = 5_000;
 const NEVER = new AbortController().signal;
 
@@ -40,10 +42,8 @@ export async function* followLog(
   { log, workspaces, timeZoneOf }: TailDeps,
   { from = 'now', types, workspace, follow = true, signal = NEVER }: TailOptions = {},
 ): AsyncGenerator<TailedEvent, void, undefined> {
-  const wanted = types === undefined ? () => true : compileSelection({ on: types });
-  const followed = workspaces.filter((name) => workspace === undefined || name === workspace);
   const offsets = new Map<string, string>();
-  for (const name of followed) {
+  for (const name of workspaces.filter((one) => workspace === undefined || one === workspace)) {
     const start = LOG_ID.test(from) ? from : parseBeginning(from, timeZoneOf(name));
     if (start === undefined && from !== 'now')
       throw usage(
@@ -51,23 +51,35 @@ export async function* followLog(
       );
     offsets.set(name, start ?? (await log.tail(name)));
   }
-
   while (!signal.aborted) {
-    let found = false;
-    for (const [name, offset] of offsets) {
-      const batch = await log.read(name, offset, BATCH);
-      for (const logged of batch) {
-        if (wanted(logged.event)) yield { workspace: name, ...logged };
-        offsets.set(name, logged.logId);
-        found = true;
-      }
-    }
-    if (!found && !follow) return;
-    if (!found) await untilAnyGrows(log, offsets, signal);
+    yield* storedEvents(log, offsets, { types, signal });
+    if (!follow) return;
+    await untilAnyGrows(log, offsets, signal);
   }
 }
 
-async function untilAnyGrows(log: EventLog, offsets: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+/** What is logged after the offsets, which it moves on, to the end of the logs. */
+export async function* storedEvents(
+  log: EventLog,
+  offsets: Map<string, string>,
+  { types, signal }: { types?: readonly string[] | undefined; signal: AbortSignal },
+): AsyncGenerator<TailedEvent, void, undefined> {
+  const isType = types === undefined ? () => true : compileTypes({ on: types });
+  const workspaces = [...offsets.keys()];
+  for (let read = AT_ONCE; read === AT_ONCE && !signal.aborted;) {
+    read = 0;
+    for await (const entries of log.query({ workspaces, order: 'oldest', from: offsets, limit: AT_ONCE, signal })) {
+      read += entries.length;
+      for (const entry of entries) {
+        const { workspace, logId } = entry;
+        offsets.set(workspace, logId);
+        if (isType(entry.type)) yield { workspace, logId, event: entry.parse() };
+      }
+    }
+  }
+}
+
+async function untilAnyGrows(log: EventLog, offsets: Position, signal: AbortSignal): Promise<void> {
   const grown = new AbortController();
   const either = AbortSignal.any([grown.signal, signal]);
   const waits = [...offsets].map(([name, offset]) => log.waitForMore(name, offset, LONGEST_WAIT_MS, either));

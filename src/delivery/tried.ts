@@ -31,10 +31,7 @@ export const triedSchema = z.object({
     )
     .readonly()
     .describe('the newest of the selected events, oldest first; of one record: each of its events'),
-  next: z
-    .object({ workspace: z.string(), before: z.string() })
-    .nullable()
-    .describe('where it ended before it was done; null: all was read'),
+  next: z.string().nullable().describe('where it ended before it was done; null: all was read'),
 });
 /** What a subscription would have got, and what left out the rest. */
 export type Tried = z.output<typeof triedSchema>;

@@ -1,15 +1,14 @@
 /** What a subscription would have got of a stretch of the log, and why not the rest. Nothing is sent and nothing is stored. */
-import { setImmediate } from 'node:timers/promises';
 import { builtInLists, type ListName, type Lists } from '../crm/lists/lists.js';
 import { usage } from '../kit/errors.js';
-import { BEFORE_ALL, offsetBefore } from '../events/log-id.js';
 import { titleOfEvent } from '../events/describe.js';
 import { listOf } from '../events/envelope.js';
-import { createPartialReader, type AskedFields } from '../events/partial.js';
+import { END, formatPosition, parsePosition } from '../events/position.js';
 import { compileTypes, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
+import type { LogEntry } from '../log/entry.js';
 import type { Subscription } from './handlers/handler.js';
 import type { SubscriptionContext } from './stores.js';
 import type { RefusedBy, Tried } from './tried.js';
@@ -24,8 +23,8 @@ export interface TryCall {
   record?: { readonly list: string; readonly id: string } | undefined;
   /** Only events whose record is called so, or has this id; as with `record`, each of them. */
   search?: string | undefined;
-  /** Where a call ended before it was done (`next`). */
-  from?: { readonly workspace: string; readonly before: string } | undefined;
+  /** Where a call ended before it was done (`next`). @defaultValue the end of the log */
+  from?: string | undefined;
   /** How many of the selected events `tried` has, the newest ones. @defaultValue 10 */
   examples?: number | undefined;
   /** Ends the reading, which begins with the newest event; the result is of what was read so far. */
@@ -34,39 +33,31 @@ export interface TryCall {
 
 type TryDeps = Pick<SubscriptionContext, 'subscription' | 'log' | 'workspaces' | 'clock'>;
 
-type Scanned = { logId: string; bytes: Buffer; parse: () => ChangeEvent };
+/** Then a page shows what was found so far, and asks for the rest. */
+export const FIRST_ANSWER_MS = 700;
 
-/** The process has other things to do between so many events. */
-const AT_ONCE = 100;
-
-/** @throws ChangefeedError CF_USAGE when `last` is no duration, and for a subscription that gets reports */
+/** @throws ChangefeedError CF_USAGE when `last` is no duration or `from` no position, and for a subscription that gets reports */
 export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tried> {
-  const { last = '7d', workspace: only, from, signal } = call;
-  const { subscription, log, workspaces, clock } = deps;
+  const { last = '7d', workspace: only, from = '', signal } = call;
+  const { subscription, log, clock } = deps;
   if (subscription.report !== undefined)
     throw usage(`try: the subscription "${subscription.name}" gets reports and no events.`);
   const lastMs = parseDuration(last);
   if (lastMs === undefined)
     throw usage(`try, last: found "${last}"; allowed: a duration with its unit, such as 30m or 7d.`);
+  const asked = from === '' ? new Map<string, string>() : parsePosition(from);
+  if (asked === null) throw usage(`try, from: found "${from}"; allowed: a position such as acme@1700000000000-0.`);
   const sinceMs = Math.max(0, clock.now() - lastMs);
   const counts = new Counts(call, subscription);
-  const wanted = workspaces.filter((name) => only === undefined || only === name);
-  let next: Tried['next'] = null;
-  for (const workspace of wanted.slice(from === undefined ? 0 : wanted.indexOf(from.workspace))) {
-    const end = from?.workspace === workspace ? from.before : await log.tail(workspace);
-    const range = { after: offsetBefore(`${sinceMs}-0`), last: end };
-    if (end === BEFORE_ALL) continue;
-    for await (const entries of log.scan(workspace, range)) {
-      for (const [at, entry] of entries.entries()) {
-        if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-        if (signal?.aborted === true) next ??= { workspace, before: entry.logId };
-        if (next !== null) break;
-        counts.take(workspace, entry);
-      }
-      if (next !== null) break;
+  const workspaces = deps.workspaces.filter((name) => only === undefined || only === name);
+  const reached = new Map(workspaces.map((name) => [name, asked.get(name) ?? END]));
+  const range = { workspaces, order: 'newest', from: reached, to: `${sinceMs}-0`, signal } as const;
+  for await (const entries of log.query(range))
+    for (const entry of entries) {
+      counts.take(entry);
+      reached.set(entry.workspace, entry.logId);
     }
-    if (next !== null) break;
-  }
+  const next = signal?.aborted === true ? formatPosition(reached) : null;
   return { subscription: subscription.name, since: isoTime(sinceMs), ...counts.found(), next };
 }
 
@@ -74,16 +65,14 @@ export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tri
 class Counts {
   readonly #byType = new Map<string, number>();
   readonly #byReason = new Map<string, number>();
-  readonly #tried: (() => Tried['tried'][number])[] = [];
+  readonly #tried: Tried['tried'][number][] = [];
   readonly #selectsType: (type: string) => boolean;
   readonly #explain: (event: ChangeEvent) => RefusedBy | null;
-  readonly #isOf: ((event: ChangeEvent) => boolean) | null;
-  readonly #text: string;
+  /** Whether it is of the record that is asked for; null: all are. */
+  readonly #isOf: ((entry: LogEntry) => boolean) | null;
   readonly #examples: number;
   /** Nothing but the type of an event is needed. */
   readonly #isDecidedByType: boolean;
-  /** What decides about an event, where that are some fields. */
-  readonly #parsePart: (bytes: Buffer) => ChangeEvent | null;
   #read = 0;
   #selected = 0;
 
@@ -92,36 +81,33 @@ class Counts {
     const list = record && listNamed(record, catalogue);
     this.#selectsType = compileTypes(subscription);
     this.#explain = explainSelection(subscription);
-    this.#text = JSON.stringify(record?.id ?? search ?? '').slice(1, -1);
     this.#isOf =
       record !== undefined
-        ? (event) => event.subject === record.id && listOf(event, catalogue) === list
+        ? (entry) => entry.subject === record.id && listOf(entry, catalogue) === list
         : search !== undefined
-          ? (event) => event.subject === search || (titleOfEvent(event)?.includes(search) ?? false)
+          ? (entry) => entry.subject === search || (titleOfEvent(entry.parse())?.includes(search) ?? false)
           : null;
     this.#examples = examples ?? (this.#isOf === null ? 10 : Infinity);
     const others = [workspaces, lists, fields, from, notFrom, where, wanted];
-    this.#isDecidedByType = this.#isOf === null && others.every((option) => option === undefined);
-    const asks = where === undefined ? NO_FIELDS : where.asks;
-    this.#parsePart = this.#isOf === null && asks !== undefined ? createPartialReader(asks) : () => null;
+    this.#isDecidedByType = others.every((option) => option === undefined);
   }
 
-  take(workspace: string, { logId, bytes, parse }: Scanned): void {
-    if (this.#isOf !== null && !bytes.includes(this.#text)) return;
-    const type = typeIn(bytes);
-    const isRefused = this.#isOf === null && type !== undefined && !this.#selectsType(type);
-    const isSure = this.#isDecidedByType && type !== undefined;
-    const event = isRefused || isSure ? null : (this.#parsePart(bytes) ?? parse());
-    if (event !== null && this.#isOf?.(event) === false) return;
-    const refusedBy = isRefused ? BY_TYPE : event === null ? null : this.#explain(event);
+  take(entry: LogEntry): void {
+    if (this.#isOf?.(entry) === false) return;
+    const refusedBy = this.#refusedBy(entry);
     this.#read += 1;
     if (refusedBy !== null) add(this.#byReason, JSON.stringify(refusedBy));
     else {
       this.#selected += 1;
-      add(this.#byType, type ?? event?.type ?? '');
+      add(this.#byType, entry.type);
     }
     if (this.#tried.length < this.#examples && (refusedBy === null || this.#isOf !== null))
-      this.#tried.push(() => seenIn({ workspace, logId, event: parse(), refusedBy }));
+      this.#tried.push(seenIn(entry, refusedBy));
+  }
+
+  #refusedBy(entry: LogEntry): RefusedBy | null {
+    if (!this.#selectsType(entry.type)) return BY_TYPE;
+    return this.#isDecidedByType ? null : this.#explain(entry.parse());
   }
 
   found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'refused' | 'tried'> {
@@ -130,22 +116,11 @@ class Counts {
       events,
     }));
     const byType = Object.fromEntries(sorted(this.#byType));
-    const tried = this.#tried.map((make) => make()).reverse();
-    return { read: this.#read, selected: this.#selected, byType, refused, tried };
+    return { read: this.#read, selected: this.#selected, byType, refused, tried: this.#tried.toReversed() };
   }
 }
 
-const NO_FIELDS: AskedFields = { before: [], after: [], changes: [] };
 const BY_TYPE: RefusedBy = { option: 'on', condition: null };
-
-/** Where the type stands in an event as this release writes it. */
-const HEAD = 400;
-
-/** Undefined for any other event, which is parsed. */
-function typeIn(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, HEAD);
-  return /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)"/.exec(head)?.[1];
-}
 
 function listNamed({ list }: NonNullable<TryCall['record']>, catalogue: Lists): ListName {
   const found = catalogue.parse(list);
@@ -156,17 +131,11 @@ function listNamed({ list }: NonNullable<TryCall['record']>, catalogue: Lists): 
   return found.name;
 }
 
-function seenIn({
-  event,
-  ...rest
-}: {
-  workspace: string;
-  logId: string;
-  event: ChangeEvent;
-  refusedBy: RefusedBy | null;
-}) {
-  const { id, type, subject: record, data } = event;
-  return { ...rest, id, type, record, title: titleOfEvent(event), observedAt: data.observedAt };
+function seenIn(entry: LogEntry, refusedBy: RefusedBy | null): Tried['tried'][number] {
+  const { workspace, logId, type, subject: record } = entry;
+  const event = entry.parse();
+  const { observedAt } = event.data;
+  return { workspace, logId, refusedBy, id: event.id, type, record, title: titleOfEvent(event), observedAt };
 }
 
 function add(counts: Map<string, number>, key: string): void {

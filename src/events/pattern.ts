@@ -3,7 +3,6 @@ import { isRelabelled, type FieldChange } from '../crm/canonical.js';
 import type { ListName, Lists } from '../crm/lists/lists.js';
 import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
-import type { AskedFields } from './partial.js';
 import type { ChangeClass, ChangeEvent } from './types.js';
 
 /** No regular expression: with two `*` one takes quadratic time on a long text, and the process stands still. */
@@ -61,8 +60,8 @@ type Test = (event: ChangeEvent) => boolean;
 export type Where = Test & {
   /** Which of its conditions is the first that does not hold. */
   readonly failing?: (event: ChangeEvent) => string | undefined;
-  /** What it needs of the record. */
-  readonly asks?: AskedFields;
+  /** The fields of the record that it is about. */
+  readonly asks?: readonly string[];
 };
 
 /** The options that may leave an event out, in the order in which they are asked. */

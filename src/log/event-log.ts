@@ -1,27 +1,22 @@
-/** The event log: a Redis stream with the field `event`, JSON. Readers ignore other fields. */
-import { z } from 'zod';
-import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
+/** The event log of each workspace, a Redis stream; and the memory of a process, from which its handlers get what its readers have read. */
+import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isAborted, onAbort } from '../kit/clock.js';
 import { gatherEach } from '../kit/gather.js';
 import { textOf } from '../kit/utf8.js';
-import type { Keys, WorkspaceRedis } from '../redis/keys.js';
+import type { Keys } from '../redis/keys.js';
+import { LogEntry, type StreamEntry } from './entry.js';
 import { eraseEntries } from './erase-entries.js';
+import { queryLog, type LogQuery } from './query.js';
 import type { StateGuard, Steps } from './state-guard.js';
-import { checked, parseJson, type StoredAt } from '../redis/stored.js';
 
-const CHUNK = 500;
 /** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
 /** All events kept together have at most so many: a list may have memos of 1 MB. */
 const MOST_KEPT_BYTES = 32_000_000;
-/** Per command, and the bytes after which a read ends: large events must not fill the memory. */
-const READ_AT_ONCE = 50;
+/** A read ends after so many bytes: large events must not fill the memory. */
 const MOST_READ_BYTES = 8_000_000;
-/** A scan asks for this many at once, where as many of the size of the last ones have no more bytes than this. */
-const SCANNED_AT_ONCE = 2_000;
-const SCANNED_BYTES = 4_000_000;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -30,15 +25,6 @@ export interface LogReaderOptions {
   connect: () => Redis;
   /** Begins epochs. @defaultValue none begins */
   guard?: StateGuard;
-}
-
-/** As Redis answers. */
-type StreamEntry = [id: Buffer, fields: Buffer[]];
-
-/** An event as it is stored. */
-interface Entry {
-  logId: string;
-  bytes: Buffer;
 }
 
 export type EventLog = ReturnType<typeof createLogReader>;
@@ -60,34 +46,23 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, found]) => {
       if (error) throw error;
-      const [entry] = (found as StreamEntry[]).map(entryIn);
-      return entry === undefined ? null : parseEntry(log, entry);
+      const [entry] = found as StreamEntry[];
+      return entry === undefined ? null : new LogEntry(workspace, log, entry).logged();
     });
   });
+  const query = (asked: LogQuery) => queryLog({ redis, keys }, asked);
   return {
-    /** After `after` (exclusive; '0': all), oldest first, at most `count`: fewer if large, none only at the end. */
-    async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
+    query,
+    /** The oldest first, for those who may ask `event` for them next. Fewer than the limit if they are large, none only at the end. */
+    async read(workspace: string, range: Pick<LogQuery, 'from' | 'to' | 'limit'>): Promise<LoggedEvent[]> {
       forgetEarlier(workspace);
-      const log = keys.log(workspace);
-      const entries: Entry[] = [];
-      for (let size = 0; entries.length < count && size < MOST_READ_BYTES;) {
-        const more = Math.min(READ_AT_ONCE, count - entries.length);
-        const found = await redis.xrangeBuffer(log, `(${entries.at(-1)?.logId ?? after}`, '+', 'COUNT', more);
-        entries.push(...found.map(entryIn));
-        if (found.length < more) break;
-        size = sizeOf(entries);
+      const entries: LogEntry[] = [];
+      for await (const batch of query({ workspaces: [workspace], order: 'oldest', ...range })) {
+        entries.push(...batch);
+        if (sizeOf(entries) >= MOST_READ_BYTES) break;
       }
-      kept.add(log, entries);
-      return entries.map((entry) => parseEntry(log, entry));
-    },
-    /** Events before `before` (exclusive; '+' is the end), newest first, at most `count`. */
-    async readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]> {
-      // Redis refuses to look before the first possible id.
-      if (before !== '+' && compareLogIds(before, BEFORE_ALL) <= 0) return [];
-      const log = keys.log(workspace);
-      const end = before === '+' ? '+' : `(${before}`;
-      const found = await redis.xrevrangeBuffer(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));
-      return found.map((entry) => parseEntry(log, entryIn(entry)));
+      kept.add(keys.log(workspace), entries);
+      return entries.map((entry) => entry.logged());
     },
     async tail(workspace: string): Promise<string> {
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
@@ -105,9 +80,10 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);
       // It was checked when it was read.
-      return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
+      if (entry === undefined) return readEach(workspace, logId);
+      return Promise.resolve({ logId, event: JSON.parse(textOf(entry.bytes)) as ChangeEvent });
     },
-    ...{ stored: readEach, ...erasing({ redis, keys }, kept), ...createScan(redis, keys) },
+    ...{ stored: readEach, ...erasing({ redis, keys }, kept) },
     ...createWaits(keys, connect),
   };
 }
@@ -119,37 +95,6 @@ function erasing(scope: { redis: Redis; keys: Keys }, kept: { clear(): void }) {
       const erased = await eraseEntries(scope, workspace, logIds);
       if (erased > 0) kept.clear();
       return erased;
-    },
-  };
-}
-
-function createScan(redis: Redis, keys: Keys) {
-  return {
-    /**
-     * Everything after `after` up to `last`, the newest first, as it is stored: parsing a large log takes longer than reading it. `parse` reads one event.
-     */
-    async *scan(workspace: string, { after, last }: { after: string; last: string }) {
-      const log = keys.log(workspace);
-      const ask = (end: string, most: number) => {
-        const answer = redis.xrevrangeBuffer(log, end, `(${after}`, 'COUNT', most);
-        // Who needs no more does not wait for it.
-        answer.catch(() => undefined);
-        return answer;
-      };
-      let count = READ_AT_ONCE;
-      let asked = compareLogIds(after, last) < 0 ? ask(last, count) : null;
-      while (asked !== null) {
-        const entries = (await asked).map(entryIn);
-        const oldest = entries.at(-1)?.logId;
-        const isEnd = oldest === undefined || entries.length < count;
-        count = Math.max(
-          READ_AT_ONCE,
-          Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_BYTES) / sizeOf(entries))),
-        );
-        // Redis reads the next ones while these are used.
-        asked = isEnd ? null : ask(`(${oldest}`, count);
-        yield entries.map((entry) => ({ ...entry, parse: () => parseEntry(log, entry).event }));
-      }
     },
   };
 }
@@ -194,11 +139,11 @@ function createWaits(keys: Keys, connect: () => Redis) {
 
 /** As bytes, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
 function createEventCache() {
-  const kept = new Map<string, Entry>();
+  const kept = new Map<string, LogEntry>();
   let size = 0;
   let isUsed = false;
   return {
-    get(log: string, logId: string): Entry | undefined {
+    get(log: string, logId: string): LogEntry | undefined {
       isUsed = true;
       return kept.get(`${log} ${logId}`);
     },
@@ -206,7 +151,7 @@ function createEventCache() {
       kept.clear();
       size = 0;
     },
-    add(log: string, entries: readonly Entry[]): void {
+    add(log: string, entries: readonly LogEntry[]): void {
       if (!isUsed) return;
       for (const entry of entries) {
         const name = `${log} ${entry.logId}`;
@@ -222,58 +167,6 @@ function createEventCache() {
   };
 }
 
-/** The newest events of a workspace's log that are not older than `sinceMs`, newest first, at most `limit`. */
-export async function readRecentEvents(
-  { redis, keys, workspace }: WorkspaceRedis,
-  sinceMs: number,
-  limit: number,
-): Promise<ChangeEvent[]> {
-  const log = keys.log(workspace);
-  const events: ChangeEvent[] = [];
-  for (let end = '+'; events.length < limit;) {
-    const count = Math.min(CHUNK, limit - events.length);
-    const entries = (await redis.xrevrangeBuffer(log, end, `${sinceMs}-0`, 'COUNT', count)).map(entryIn);
-    for (const entry of entries) events.push(parseEntry(log, entry).event);
-    const oldest = entries.at(-1)?.logId;
-    if (oldest === undefined || entries.length < count) break;
-    end = `(${oldest}`;
-  }
-  return events;
-}
-
-const EVENT = Buffer.from('event');
-const NOTHING = Buffer.alloc(0);
-
-/** Names alternate with values, and a value may be anything. */
-function entryIn([id, fields]: StreamEntry): Entry {
-  const at = fields.findIndex((name, index) => index % 2 === 0 && EVENT.equals(name));
-  return { logId: id.toString(), bytes: (at < 0 ? undefined : fields[at + 1]) ?? NOTHING };
-}
-
-function sizeOf(entries: readonly Entry[]): number {
+function sizeOf(entries: readonly LogEntry[]): number {
   return entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
-}
-
-function parseEntry(log: string, entry: Entry): LoggedEvent {
-  return loggedFrom(entry, (json) => readEvent(json, { what: 'an event of the log', key: log, field: entry.logId }));
-}
-
-function loggedFrom({ logId, bytes }: Entry, read: (json: string) => unknown): LoggedEvent {
-  return { logId, event: read(textOf(bytes)) as ChangeEvent };
-}
-
-/** Only what every reader relies on: checking a full schema would take longer than parsing the events. */
-export const eventSchema = z.object({
-  id: z.string(),
-  source: z.string(),
-  type: z.string(),
-  subject: z.string(),
-  time: z.string(),
-  data: z.object({ sequence: z.number(), observedAt: z.string(), changes: z.array(z.unknown()) }),
-});
-
-export function readEvent(json: string, at: StoredAt): ChangeEvent {
-  const event = parseJson(json, at);
-  checked(eventSchema, event, at);
-  return event as ChangeEvent;
 }

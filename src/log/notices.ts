@@ -102,8 +102,9 @@ function endOf(
   return { ...facts, workspace, kind: 'problem.over', problem, subject, at: isoTime(nowMs), facts: over };
 }
 
-/** The event's JSON before and after its sequence, which the script inserts. */
-function halves(draft: Draft): [string, string] {
-  const [before = '', after = ''] = JSON.stringify(buildNotice({ ...draft, sequence: MARK })).split(String(MARK));
-  return [before, after];
+/** The event's JSON before and after its sequence, which the script inserts, and its type. */
+function halves(draft: Draft): [before: string, after: string, type: string] {
+  const event = buildNotice({ ...draft, sequence: MARK });
+  const [before = '', after = ''] = JSON.stringify(event).split(String(MARK));
+  return [before, after, event.type];
 }

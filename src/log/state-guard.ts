@@ -16,6 +16,7 @@ import { isoTime, type Clock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
 import { packageVersion } from '../kit/package-version.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
+import { entryArguments } from './entry.js';
 import { noticeArguments } from './notices.js';
 import { loadScript, words } from '../redis/scripts.js';
 import { readJson, unreadable } from '../redis/stored.js';
@@ -24,7 +25,7 @@ const readStateScript = loadScript('read-state', import.meta.url);
 const beginEpoch = loadScript('begin-epoch', import.meta.url);
 
 /** The version of what is stored, in any key of a workspace. Increase it when another version would misread it. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 const stateSchema = z.object({
   format: z.number(),
@@ -187,12 +188,7 @@ class WorkspaceGuard {
     // Where the state is gone and was known, its loss is what is reported.
     if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
     const loss = state === null && this.#known !== null ? lossNotice(workspace, next, this.#known.seenAt) : null;
-    const args = [
-      json,
-      JSON.stringify(next),
-      isCut ? idAfter(furthest) : '',
-      loss === null ? '' : JSON.stringify(loss),
-    ];
+    const args = [json, JSON.stringify(next), isCut ? idAfter(furthest) : '', ...entryArguments(loss)];
     const notice = next.rewound?.to === to ? rewoundArguments(workspace, next.rewound, nowMs) : [];
     const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
     const leases = listsOf(workspace).map((list) => keys.lease(workspace, list));

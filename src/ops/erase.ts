@@ -14,7 +14,7 @@ import { createReceiptStore } from '../delivery/receipts/receipts.js';
 import { listsCovered } from '../delivery/snapshot.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { ChangeEvent } from '../events/types.js';
+import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Rules } from '../feed/detect/rules.js';
 import { addToDelta, TrackedFields, type SchemaDelta } from '../feed/detect/schema-drift/schema.js';
 import { movesBetween } from '../feed/detect/schema-drift/schema.js';
@@ -22,6 +22,7 @@ import { everyRecord } from '../feed/store/stored-records.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
 import type { Clock } from '../kit/clock.js';
 import { messageOf } from '../kit/errors.js';
+import { textOf } from '../kit/utf8.js';
 import { isDiscarded, isStored } from '../feed/detect/record-state.js';
 import type { EventLog } from '../log/event-log.js';
 import { serversOf, type Redis } from '../redis/client.js';
@@ -83,7 +84,7 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
     event.subject === id && objectOf(event) === object && workspaceOf(event) === workspace;
   const [state = null] = await store.records(list, [id]);
   const image = state?.image == null ? null : (JSON.parse(state.image) as UncheckedRecord);
-  const known = await eventsWith([texts(id)], workspace, deps, isOf);
+  const known = await ownEvents({ ...record, isOf }, deps);
   const words = wordsOf(id, [image, ...known.flatMap(({ event: { data } }) => [data.before, data.after])]);
   const related = await findRelated({ ...record, words, isOf }, deps);
   const wanted = subscriptions.filter((one) => readsWorkspace(one, workspace) && listsCovered(one).includes(list));
@@ -122,7 +123,7 @@ async function eraseInPasses(record: ErasedRecord & { eventIds: Set<string> }, d
   const others = new Set<string>();
   const deadlineMs = clock.monotonic() + PATIENCE_MS;
   for (let events = 0; ;) {
-    const own = await eventsWith([texts(record.id)], record.workspace, deps, record.isOf);
+    const own = await ownEvents(record, deps);
     for (const { event } of own) record.eventIds.add(event.id);
     let found = await log.erase(
       record.workspace,
@@ -179,28 +180,17 @@ function isPhone(text: string): boolean {
   return PHONE.test(text) && !/^\d{4}-\d{2}-\d{2}/u.test(text) && text.replace(/\D/gu, '').length >= 7;
 }
 
-/** Parsed only where the text has a word: a log may be large. */
-async function eventsWith(
-  words: readonly string[],
-  workspace: string,
-  { log }: EraseDeps,
-  isWanted: (event: ChangeEvent) => boolean,
-): Promise<{ logId: string; event: ChangeEvent }[]> {
-  const found: { logId: string; event: ChangeEvent }[] = [];
-  const wanted = words.map((word) => Buffer.from(word));
-  const last = await log.tail(workspace);
-  for await (const entries of log.scan(workspace, { after: '0', last }))
-    for (const { logId, bytes, parse } of entries) {
-      if (!wanted.some((word) => bytes.includes(word))) continue;
-      const event = parse();
-      if (isWanted(event)) found.push({ logId, event });
-    }
+type Own = Pick<ErasedRecord, 'workspace' | 'id' | 'isOf'>;
+
+async function ownEvents({ workspace, id, isOf }: Own, { log }: EraseDeps): Promise<LoggedEvent[]> {
+  const found: LoggedEvent[] = [];
+  for await (const entries of log.query({ workspaces: [workspace], order: 'newest', record: id }))
+    found.push(...entries.map((entry) => entry.logged()).filter(({ event }) => isOf(event)));
   return found;
 }
 
-interface Related extends EraseCall {
+interface Related extends EraseCall, Own {
   words: readonly string[];
-  isOf: (event: ChangeEvent) => boolean;
 }
 
 async function findRelated({ workspace, list, id, words, isOf }: Related, deps: EraseDeps): Promise<Erased['related']> {
@@ -216,7 +206,8 @@ async function findRelated({ workspace, list, id, words, isOf }: Related, deps: 
     for await (const step of everyRecord({ redis, keys, workspace }, stored))
       for (const [key, { image }] of step)
         if (image !== null && (stored !== list || key !== id) && says(image)) add({ list: stored, id: key });
-  for (const { event } of await eventsWith(words, workspace, deps, () => true)) addEvent(event);
+  for await (const entries of deps.log.query({ workspaces: [workspace], order: 'newest' }))
+    for (const entry of entries) if (says(textOf(entry.bytes))) addEvent(entry.parse());
   await inEachQueue(deps, async (queue: Queue<JobData>) => {
     for await (const { json, event } of keptEvents({ redis, keys, queue }, workspace)) if (says(json)) addEvent(event);
     for (const { event } of await deadJobs(queue, workspace)) if (says(JSON.stringify(event))) addEvent(event);

@@ -32,7 +32,7 @@ export class Keys {
   state = (workspace: string): string => this.#workspace(workspace, 'state');
   /** string: the key of the workspace's keyed digests (feed/store/privacy.ts). */
   secret = (workspace: string): string => this.#workspace(workspace, 'secret');
-  /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
+  /** stream, fields `event` (JSON), `type` and `subject`: the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
   /** stream with TTL: a copy of the log without erased events, which takes its place. */
   logCopy = (workspace: string, id: string): string => this.#workspace(workspace, `log-copy:${id}`);

@@ -5,6 +5,7 @@ import { problemsText } from '../config/report.js';
 import { buildRule, knownTo, ruleNameOf, rulesOf, type Rule, type RuleData } from '../config/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
+import { FIRST_ANSWER_MS } from '../delivery/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
 import { typesOf } from '../events/catalogue.js';
 import { compileTypes, readsWorkspace } from '../events/pattern.js';
@@ -18,8 +19,6 @@ import type { Workspace, Workspaces } from '../../workers/workspaces.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
 import { deliverTest } from './test-event.js';
 
-/** Then a preview answers what it has found: the page asks for what is older. */
-const PREVIEW_MS = 700;
 const EXAMPLES = 10;
 const MOST_SEARCHED = 20;
 /** Steps of some 250 stored records in which the values of a field are looked for. */
@@ -48,7 +47,7 @@ export function pageRules(
     async preview({ rule: data, from, search }) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
-      const signal = AbortSignal.timeout(PREVIEW_MS);
+      const signal = AbortSignal.timeout(FIRST_ANSWER_MS);
       const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
       const { tried, matches } = await matchesOf(rule, { from, search, examples, signal });
       const { since, read: events, selected, next } = tried;
@@ -167,8 +166,7 @@ function createMissing(workspaces: Workspaces) {
     }),
   );
   return async (subscription: Subscription): Promise<string[]> => {
-    const { before = [], after = [], changes = [] } = subscription.where?.asks ?? {};
-    const asked = [...new Set([...before, ...after, ...changes])].filter((name) => name !== '');
+    const asked = [...new Set(subscription.where?.asks)];
     const selects = compileTypes(subscription);
     const read = schemas.filter(
       ({ workspace, types }) => asked.length > 0 && readsWorkspace(subscription, workspace) && types.some(selects),

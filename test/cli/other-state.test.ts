@@ -41,7 +41,7 @@ async function stored(): Promise<[string, string][]> {
 
 const sentence = (format: number): RegExp =>
   new RegExp(
-    `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 3 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
+    `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 4 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
   );
 
 it.each([2, 4])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {

@@ -50,6 +50,24 @@ describe('try', () => {
     expect(handled).toHaveLength(2);
   });
 
+  it('try: one that is ended says how far it has looked, and the next one goes on from there', async () => {
+    const ids = await appendEvents(
+      test,
+      Array.from({ length: 300 }, (_, at) =>
+        changeEvent({ record: 'r1', sequence: at, verb: at % 3 ? 'updated' : 'created' }),
+      ),
+    );
+    const stop = new AbortController();
+    const where = ({ data }: { data: { sequence: number } }) => (data.sequence === 290 && stop.abort(), true);
+    const { dispatcher } = await runFanOut(test, [aSubscription('ops', () => undefined, { on: ['*.updated'], where })]);
+    const first = await dispatcher.try('ops', { signal: stop.signal });
+    expect(first.read).toBeLessThan(300);
+    expect(first.next).toBe(`acme@${ids.at(-first.read)}`);
+    const rest = await dispatcher.try('ops', { from: first.next! });
+    expect(rest).toMatchObject({ read: 300 - first.read, selected: 200 - first.selected, next: null });
+    await expect(dispatcher.try('ops', { from: 'acme' })).rejects.toThrow('such as acme@1700000000000-0');
+  });
+
   it('try: of one record, each event has why it is not selected', async () => {
     await appendEvents(test, EVENTS.map(changeEvent));
     const config = {

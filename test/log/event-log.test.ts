@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLogReader, type EventLog } from '../../src/log/event-log.js';
-import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
+import { appendEvents, changeEvent, fieldsOf, WORKSPACE } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
@@ -15,11 +15,11 @@ const aReader = (): EventLog =>
 
 it('log: the event of an entry with other fields is read', async () => {
   const log = test.keys.log(WORKSPACE);
-  const json = JSON.stringify(events[0]);
-  const first = await test.redis.xadd(log, '*', 'event', json, 'traceparent', '00-1');
-  const second = await test.redis.xadd(log, '*', 'colour', 'event', 'event', json);
+  const fields = fieldsOf(events[0]!);
+  const first = await test.redis.xadd(log, '*', ...fields, 'traceparent', '00-1');
+  const second = await test.redis.xadd(log, '*', 'colour', 'event', ...fields);
 
-  expect(await aReader().read(WORKSPACE, '0', 2)).toEqual([
+  expect(await aReader().read(WORKSPACE, { limit: 2 })).toEqual([
     { logId: first, event: events[0] },
     { logId: second, event: events[0] },
   ]);
@@ -30,7 +30,7 @@ it('log: an event is read, whatever its type and data', async () => {
   const own = { ...event!, type: 'acme.person.promoted', data: { ...event!.data, derivedBy: 'promotions' } };
   await appendEvents(test, [own]);
 
-  expect(await aReader().read(WORKSPACE, '0', 2)).toMatchObject([{ event: own }]);
+  expect(await aReader().read(WORKSPACE, { limit: 2 })).toMatchObject([{ event: own }]);
 });
 
 it('log: a read of large events ends before its count, and the next one goes on', async () => {
@@ -38,8 +38,8 @@ it('log: a read of large events ends before its count, and the next one goes on'
   const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));
   const ids = await appendEvents(test, large);
 
-  const first = await reader.read(WORKSPACE, '0', 1_000);
-  const rest = await reader.read(WORKSPACE, first.at(-1)!.logId, 1_000);
+  const first = await reader.read(WORKSPACE, { limit: 1_000 });
+  const rest = await reader.read(WORKSPACE, { from: first.at(-1)!.logId, limit: 1_000 });
 
   expect(first).toHaveLength(50);
   expect([...first, ...rest].map(({ logId }) => logId)).toEqual(ids);

@@ -168,7 +168,7 @@ it('rewound: a reader that finds its offset above the end of the log begins an e
   const reader = createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect(), guard });
   await storeOffset(FAR);
   for (const _ of [1, 2]) await reader.checkOffset(W, FAR);
-  const [found] = await reader.read(W, FAR, 10);
+  const [found] = await reader.read(W, { from: FAR, limit: 10 });
   expect(found?.event.type).toBe('changefeed.state.rewound');
   expect(await rewindings()).toBe(1);
   await reader.close();

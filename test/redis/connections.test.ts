@@ -4,7 +4,7 @@ import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
 import { eventually } from '../support/eventually.js';
-import { changeEvent } from '../support/events.js';
+import { changeEvent, fieldsOf } from '../support/events.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';
@@ -50,14 +50,14 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     const reader = createLogReader({ redis: general, keys, connect: connections.patient });
     onTestFinished(() => reader.close());
     const signal = new AbortController().signal;
-    const event = JSON.stringify(changeEvent({ record: 'r1', sequence: 1 }));
-    const first = await general.xadd(keys.log('acme'), '*', 'event', event);
+    const fields = fieldsOf(changeEvent({ record: 'r1', sequence: 1 }));
+    const first = await general.xadd(keys.log('acme'), '*', ...fields);
     const waiting = reader.waitForMore('acme', first ?? '', 2_000, signal);
     await eventually(() => expect(proxy.accepted).toBe(2));
     proxy.fallSilent();
     const direct = openConnections({ url: redis.url });
     onTestFinished(() => direct.cut());
-    await direct.general().xadd(keys.log('acme'), '*', 'event', event);
+    await direct.general().xadd(keys.log('acme'), '*', ...fields);
     expect(await waiting).toBe(true);
   });
 

@@ -39,7 +39,7 @@ const states = () => createStateGuard({ redis: test.redis, keys: test.keys, cloc
 const gate = () => createRecordGate(test.redis, test.keys);
 const backfills = () => createBackfillStore(test.redis, test.keys);
 const readLog = () =>
-  createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).read('acme', '0', 1);
+  createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).read('acme', { limit: 1 });
 const endNotices = () => createNoticeStore(test.redis, test.keys).endUnseen('acme', { sinceMs: 2, nowMs: 2 });
 const trim = () =>
   trimLog(test.redis, test.keys, {

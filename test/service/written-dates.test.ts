@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { logOffset } from '../../src/cli/arguments.js';
 import { BEFORE_ALL, parseBeginning } from '../../src/events/log-id.js';
-import { changeEvent } from '../support/events.js';
+import { changeEvent, fieldsOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf, openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
@@ -43,7 +43,7 @@ it('written dates: tail, replay, `start` and the stream begin at midnight of eac
       .flatMap((at) => [at - 1, at])
       .entries()) {
       const event = { ...changeEvent({ record: `${name} ${sequence}`, sequence: 1 }), source: `/workspaces/${name}` };
-      await redis.redis.xadd(redis.keys.log(name), `${ms}-0`, 'event', JSON.stringify(event));
+      await redis.redis.xadd(redis.keys.log(name), `${ms}-0`, ...fieldsOf(event));
     }
   const expected = ['angeles 3', 'seoul 1', 'seoul 2', 'seoul 3'];
   await feed.start(['dispatch', 'handle']);

@@ -9,7 +9,7 @@ import { replay } from '../../src/delivery/replay.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';
-import { WORKSPACE, changeEvent } from '../support/events.js';
+import { WORKSPACE, changeEvent, fieldsOf } from '../support/events.js';
 import { openClient, parseRedisUrl, scanKeys, type Redis } from '../../src/redis/client.js';
 import { classifyRedisError } from '../../src/redis/errors.js';
 import type { PrivateRedis } from '../support/private-redis.js';
@@ -157,10 +157,11 @@ class Storm {
     // With ids of their own: a command that is repeated after Redis was restarted must not append an event twice.
     for (const spec of this.#plan.events.slice(from, to)) {
       const logId = `${this.#startedAtMs + (this.#appended += 1)}-0`;
-      const json = JSON.stringify(changeEvent(spec));
-      await this.#redis.xadd(this.#keys.log(WORKSPACE), logId, 'event', json).catch((error: unknown) => {
-        if (!String(error).includes('equal or smaller')) throw error;
-      });
+      await this.#redis
+        .xadd(this.#keys.log(WORKSPACE), logId, ...fieldsOf(changeEvent(spec)))
+        .catch((error: unknown) => {
+          if (!String(error).includes('equal or smaller')) throw error;
+        });
     }
   }
 
@@ -211,11 +212,8 @@ class Storm {
   }
 
   async #replay({ subscription, share }: Extract<Fault, { kind: 'replay' }>): Promise<void> {
-    const log = await this.#deps.log.read(
-      WORKSPACE,
-      '0',
-      Math.max(1, Math.floor(this.#plan.events.length * share * 0.2)),
-    );
+    const limit = Math.max(1, Math.floor(this.#plan.events.length * share * 0.2));
+    const log = await this.#deps.log.read(WORKSPACE, { limit });
     const { order, whenDead } = SUBSCRIPTIONS.find(({ name }) => name === subscription)!;
     const { reached } = await replay(
       { subscription, from: 'beginning', to: log.at(-1)!.logId },

@@ -65,6 +65,11 @@ export function firstChangesOf(...records: string[]): ChangeEvent[] {
   return records.map((record) => changeEvent({ record, sequence: 1 }));
 }
 
+/** The fields of its entry in the log. */
+export function fieldsOf(event: ChangeEvent): string[] {
+  return ['event', JSON.stringify(event), 'type', event.type, 'subject', event.subject];
+}
+
 /** @returns their log ids */
 export async function appendEvents(
   { redis, keys }: { redis: Redis; keys: Keys },
@@ -74,7 +79,7 @@ export async function appendEvents(
   for (let from = 0; from < events.length; from += 1_000) {
     const pipeline = redis.pipeline();
     for (const event of events.slice(from, from + 1_000))
-      pipeline.xadd(keys.log(workspaceOf(event)), '*', 'event', JSON.stringify(event));
+      pipeline.xadd(keys.log(workspaceOf(event)), '*', ...fieldsOf(event));
     ids.push(...((await pipeline.exec()) ?? []).map(([, id]) => String(id)));
   }
   return ids;

@@ -35,9 +35,9 @@ export async function previewsAgree(
   expect(await page.feed.waitUntilHandled({ timeoutMs: 240_000 })).toEqual({ outcome: 'handled' });
 
   // On a busy machine it takes several answers.
-  const previewed = async (data: RuleData, from?: object): Promise<number> => {
+  const previewed = async (data: RuleData, from?: string): Promise<number> => {
     const answer = await page.act('/api/rules/preview', { rule: data, ...(from && { from }) });
-    const { selected, next } = (await answer.json()) as { selected: number; next: object | null };
+    const { selected, next } = (await answer.json()) as { selected: number; next: string | null };
     return next === null ? selected : selected + (await previewed(data, next));
   };
   const delivered = new Map(rules.map(({ id }) => [id, new Set<string>()]));

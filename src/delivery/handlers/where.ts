@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import type { AskedFields } from '../../events/partial.js';
 import { compilePattern, type Where } from '../../events/pattern.js';
 import { usage } from '../../kit/errors.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
@@ -27,7 +26,6 @@ export type Conditions = {
 export type Predicate = (event: ChangeEvent) => boolean;
 
 const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed'] as const;
-const SIDES = ['before', 'after', 'changes'] as const;
 const MOST_CONDITIONS = 50;
 const A_WHERE = `conditions such as { "after.<field>": <value> } or { "<field>": { changes: true } }, or in code a function (event) => boolean`;
 const A_CHANGE = `an object of ${CHANGE_OPERATORS.join(', ')} (a bare name is a field and what it did; "after.<field>" has a value)`;
@@ -137,18 +135,14 @@ export function compileWhere(where: Predicate | Conditions): Where {
   return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing, asks: askedBy(where) });
 }
 
-function askedBy(where: Conditions): AskedFields {
-  const asked = { before: [] as string[], after: [] as string[], changes: [] as string[] };
-  for (const [path, condition] of Object.entries(where)) {
+/** The fields of the record, under NFC; a name may lead into a reference. */
+function askedBy(where: Conditions): string[] {
+  return Object.entries(where).flatMap(([path, condition]) => {
+    if (path === 'any' && Array.isArray(condition)) return (condition as readonly Conditions[]).flatMap(askedBy);
     const [root = '', ...rest] = path.split('.');
-    if (path === 'any' && Array.isArray(condition)) {
-      const each = (condition as readonly Conditions[]).map(askedBy);
-      for (const side of SIDES) asked[side].push(...each.flatMap((one) => one[side]));
-    } else if (isChange(path, condition) || !ROOTS.some((one) => one === root)) asked.changes.push(normal(path));
-    else if (root === 'before' || root === 'after') asked[root].push(normal(rest.join('.')));
-    else if (root === 'data') asked.before.push('');
-  }
-  return asked;
+    if (isChange(path, condition) || !ROOTS.some((one) => one === root)) return [normal(path)];
+    return (root === 'before' || root === 'after') && rest.length > 0 ? [normal(rest.join('.'))] : [];
+  });
 }
 
 type Condition = NonNullable<Conditions[string]>;

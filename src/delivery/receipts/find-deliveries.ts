@@ -1,6 +1,7 @@
 /** Who got an event, when, after how many attempts, with what answer: from the receipts, and from what still waits. */
 import { usage } from '../../kit/errors.js';
 import { compareLogIds } from '../../events/log-id.js';
+import { parsePosition } from '../../events/position.js';
 import { compileSelection, readsWorkspace } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -177,7 +178,7 @@ interface FoundIn {
 }
 
 async function ofEvent(asked: string, deps: DispatchContext): Promise<DeliveryRow[]> {
-  const [, workspace, logId] = /^([\w.-]{1,64})@(\d{1,15}-\d{1,19})$/.exec(asked) ?? [];
+  const [[workspace, logId] = []] = parsePosition(asked) ?? [];
   const given = workspace === undefined || logId === undefined ? null : await deps.log.event(workspace, logId);
   const id = given === null ? asked : given.event.id;
   const found = await Promise.all(deps.subscriptions.map((one) => findIn(id, one, deps)));
@@ -227,18 +228,12 @@ async function locate(
     const { workspace, logId } = at;
     return { workspace, logId, event: (await log.event(workspace, logId))?.event ?? null };
   }
-  for (const workspace of workspaces) {
-    let before = '+';
-    for (let read = 0; read < MOST_LOGGED;) {
-      const events = await log.readBefore(workspace, before, MOST_LOGGED);
-      const logged = events.find(({ event }) => event.id === id);
-      if (logged !== undefined) return { workspace, ...logged };
-      const last = events.at(-1);
-      if (last === undefined) break;
-      before = last.logId;
-      read += events.length;
-    }
-  }
+  for (const workspace of workspaces)
+    for await (const entries of log.query({ workspaces: [workspace], order: 'newest', limit: MOST_LOGGED }))
+      for (const entry of entries) {
+        const logged = entry.logged();
+        if (logged.event.id === id) return { workspace, ...logged };
+      }
   return null;
 }
 

@@ -62,11 +62,10 @@ export async function readUnderWay(
   let readTo = compareLogIds(offset, asOf) < 0 ? offset : asOf;
   /** Events that were logged since it was last asked. */
   const goOn = async (): Promise<void> => {
-    const last = await log.tail(workspace);
-    if (last === BEFORE_ALL || compareLogIds(last, readTo) <= 0) return;
-    for await (const entries of log.scan(workspace, { after: readTo, last }))
-      for (const { bytes, parse } of entries) records.add(keyOf(headIn(bytes) ?? parse()));
-    readTo = last;
+    for await (const entries of log.query({ workspaces: [workspace], order: 'oldest', from: readTo })) {
+      for (const entry of entries) records.add(keyOf(entry));
+      readTo = entries.at(-1)?.logId ?? readTo;
+    }
   };
   await goOn();
   const { dropped, cancelled } = await skippedEvents(workspace, deps);
@@ -90,16 +89,4 @@ async function skippedEvents(workspace: string, { subscription, receipts }: Subs
     if (error === 'cancelled-out') cancelled.add(eventId);
   }
   return { dropped, cancelled };
-}
-
-/** As far as the head of an event goes. */
-const HEAD = 2_000;
-
-/** Undefined for an event that this release does not write so. */
-function headIn(bytes: Buffer): { type: string; subject: string } | undefined {
-  const head = bytes.toString('utf8', 0, HEAD);
-  const [, type = '', subject = ''] =
-    /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)","subject":"([^"\\]*)"/.exec(head) ??
-    [];
-  return type === '' ? undefined : { type, subject };
 }

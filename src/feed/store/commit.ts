@@ -16,6 +16,7 @@ import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
+import { entryArguments } from '../../log/entry.js';
 import { numberOfStep, type Steps } from '../../log/state-guard.js';
 
 const script = loadScript('commit', import.meta.url);
@@ -84,7 +85,7 @@ export async function commit(
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? 'rows' : 'records', ...recordArguments(writes)],
-    ...[events.length, ...events.map((event) => JSON.stringify(event))],
+    ...[events.length, ...events.flatMap(entryArguments)],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
     ...[before, stored],
@@ -148,7 +149,7 @@ function recordArguments(writes: readonly RecordWrite[]): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
     const kept = state === null ? rowField(key) : [recordField(key), packRecord(key, state)];
-    return [...kept, events.length, ...events.map((one) => JSON.stringify(one))];
+    return [...kept, events.length, ...events.flatMap(entryArguments)];
   });
   return [writes.length, ...flat];
 }

@@ -19,7 +19,8 @@ import {
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { abandonment, beginning, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
-import { readRecentEvents } from '../../log/event-log.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { queryLog } from '../../log/query.js';
 import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
 import { privacyStore } from './privacy.js';
@@ -71,7 +72,12 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     /** Pages of the last complete sweep by number; null where there was none. */
     pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),
     /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
-    recentEvents: (sinceMs: number, limit: number) => readRecentEvents(scope, sinceMs, limit),
+    async recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]> {
+      const since = { workspaces: [workspace], order: 'newest', to: `${sinceMs}-0`, limit } as const;
+      const events: ChangeEvent[] = [];
+      for await (const entries of queryLog(scope, since)) events.push(...entries.map((entry) => entry.parse()));
+      return events;
+    },
     commit: write,
     promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
       writeAll(list, token, promotion(pages)),

@@ -5,6 +5,7 @@ import { todoWatchSchema, type TodoWatch } from '../detect/rules.js';
 import { TIMER_KINDS, type TimerChange, type TimerKind } from '../detect/watch-todo.js';
 import { describe } from '../../kit/errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { entryArguments } from '../../log/entry.js';
 import type { StateGuard } from '../../log/state-guard.js';
 import type { Redis } from '../../redis/client.js';
 import { type Keys, type WorkspaceRedis, recordField } from '../../redis/keys.js';
@@ -67,9 +68,8 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string, gua
     /** `moved`: timer or todo changed since. `waits`: the todo is missing, or undecided. The timer stays in both. */
     async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
-      const json = event === null ? '' : JSON.stringify(event);
       const steps = guard?.steps(workspace);
-      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, json, randomUUID()];
+      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, randomUUID(), ...entryArguments(event)];
       const [word, step = ''] = words(fireTimer, await fireTimer.run(redis, touched, args));
       if (step !== '') steps?.set(notices, step);
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;

@@ -27,14 +27,15 @@
        3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 "records", or "rows" where rows are only recognised: their digests are added to what a field has
-       7 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
-       then m · m × event about the list
+       7 n · n × (field, packed record or digest of a row, e, e × (event, type, subject)): the record's own event first, then those derived from it
+       then m · m × (event, type, subject): about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
          "take" all of another set, or "drop" the key, field, value or number of the other key)
        then t · t × (timer, ms or "" for none)
        last: the step that was sent before this one ("" where it is not known) · the last step that is known to be stored (the same)
   RETURN {"committed", events} · {"fenced", holder or ""} · {"back"} · {"elsewhere"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
+--- @include "append-event"
 --- @include "forget-page"
 --- @include "server"
 --- @include "step"
@@ -56,9 +57,11 @@ end
 if ARGV[2] ~= '' then keepStep(KEYS[3], ARGV[2]) end
 
 local events = 0
-local function append(event)
-  redis.call('XADD', KEYS[2], '*', 'event', event)
-  events = events + 1
+-- Appends so many events, the first of which begins after `at`. Returns where the last one ends.
+local function append(count, at)
+  for i = at + 1, at + 3 * count, 3 do appendEvent(KEYS[2], ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
+  events = events + count
+  return at + 3 * count
 end
 
 local at = 8
@@ -66,13 +69,9 @@ if tonumber(ARGV[7]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
 for _ = 1, tonumber(ARGV[7]) do
   local rows = ARGV[6] == 'rows' and redis.call('HGET', KEYS[1], ARGV[at]) or ''
   redis.call('HSET', KEYS[1], ARGV[at], rows .. ARGV[at + 1])
-  local last = at + 2 + tonumber(ARGV[at + 2])
-  for i = at + 3, last do append(ARGV[i]) end
-  at = last + 1
+  at = append(tonumber(ARGV[at + 2]), at + 2) + 1
 end
-
-for i = at + 1, at + tonumber(ARGV[at]) do append(ARGV[i]) end
-at = at + tonumber(ARGV[at]) + 1
+at = append(tonumber(ARGV[at]), at) + 1
 
 for _ = 1, tonumber(ARGV[at]) do
   local key, op, field, value = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]

@@ -3,10 +3,11 @@
   was read, a sweep may have found it completed, moved or removed.
   KEYS 1 due · 2 records · 3 log · 4 missing · 5 state · 6 notices
   ARGV 1 timer · 2 its ms · 3 the todo's key · 4 its field in the records · 5 its packed record as it was read ("" for none)
-       6 event ("" for none) · 7 id of the step, different each time
+       6 id of the step, different each time · 7 event ("" for none) · 8 its type · 9 its subject
   RETURN {"fired", step or "" without event} · {"moved"}: timer or todo has changed
        · {"waits"}: the todo is missing, or an epoch must begin on this server first; the timer stays
   Cost O(log timers). Never calls TIME. ]]
+--- @include "append-event"
 --- @include "server"
 --- @include "step"
 if isElsewhere(KEYS[5]) then return { 'waits' } end
@@ -15,6 +16,6 @@ if not score or tonumber(score) ~= tonumber(ARGV[2]) then return { 'moved' } end
 if (redis.call('HGET', KEYS[2], ARGV[4]) or '') ~= ARGV[5] then return { 'moved' } end
 if redis.call('HEXISTS', KEYS[4], ARGV[3]) == 1 then return { 'waits' } end
 redis.call('ZREM', KEYS[1], ARGV[1])
-if ARGV[6] == '' then return { 'fired', '' } end
-redis.call('XADD', KEYS[3], '*', 'event', ARGV[6])
-return { 'fired', nextStep(KEYS[6], ARGV[7]) }
+if ARGV[7] == '' then return { 'fired', '' } end
+appendEvent(KEYS[3], ARGV[7], ARGV[8], ARGV[9])
+return { 'fired', nextStep(KEYS[6], ARGV[6]) }

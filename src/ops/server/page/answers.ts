@@ -340,7 +340,7 @@ export const rulePreview = z.union([
       )
       .describe('newest first; of a search, each event of the records'),
     digest: z.string().nullable().describe('the examples as one message, where the rule sends digests'),
-    next: z.strictObject({ workspace: z.string(), before: z.string() }).nullable().describe('`from` of what is older'),
+    next: z.string().nullable().describe('`from` of what is older'),
   }),
   refused,
 ]);

@@ -3,6 +3,7 @@ import { nameItBelongsTo, type FindRecord } from '../../../events/about.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../../events/describe.js';
 import { workspaceOf } from '../../../events/envelope.js';
 import { personInCharge } from '../../../events/person-in-charge.js';
+import { formatPosition } from '../../../events/position.js';
 import { linkTo, type Links } from '../../../events/related.js';
 import type { Actor, FieldChange, LoggedEvent } from '../../../events/types.js';
 import { shorten } from '../../../kit/printable.js';
@@ -50,7 +51,7 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
   const title = titleOfEvent(event);
   const { records, row, edit } = concernsOf(event);
   return {
-    position: `${workspace}@${logId}`,
+    position: formatPosition(new Map([[workspace, logId]])),
     id,
     workspace,
     logId,

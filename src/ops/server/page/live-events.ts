@@ -1,10 +1,13 @@
 /** The live end of the logs, watched once per process. It only wakes the readers: each reads the logs itself. */
 import { EventEmitter, once } from 'node:events';
-import type { TailedEvent } from '../../../delivery/tail.js';
+import { storedEvents, type TailedEvent } from '../../../delivery/tail.js';
+import type { Position } from '../../../events/position.js';
 import { messageOf } from '../../../kit/errors.js';
 import type { Log } from '../../../kit/log.js';
-import { endsOf, type Position } from './events-before.js';
-import type { FeedOfPage, PageSource } from './source.js';
+import { endsOf } from './events-before.js';
+import type { PageSource } from './source.js';
+
+const LONGEST_WAIT_MS = 5_000;
 
 export type LiveEvents = ReturnType<typeof createLiveEvents>;
 
@@ -16,7 +19,6 @@ interface Watch {
 }
 
 export function createLiveEvents(source: PageSource, log: Log) {
-  const { feed } = source;
   const stopping = new AbortController();
   const logs = new EventEmitter().setMaxListeners(0);
   let watch: Watch | undefined;
@@ -27,7 +29,13 @@ export function createLiveEvents(source: PageSource, log: Log) {
     const names = source.workspaces().map(({ name }) => name);
     const begun = endsOf(source.log, names);
     const watchOne = async ([workspace, from]: [string, string]): Promise<void> => {
-      for await (const _ of feed.tail({ workspace, from, signal })) logs.emit('grown');
+      for (let at = from; !signal.aborted;) {
+        await source.log.waitForMore(workspace, at, LONGEST_WAIT_MS, signal);
+        // Before its readers are woken: what is logged from then on wakes them again.
+        const end = await source.log.tail(workspace);
+        if (end !== at) logs.emit('grown');
+        at = end;
+      }
     };
     const watchAll = async (): Promise<void> => {
       try {
@@ -50,10 +58,7 @@ export function createLiveEvents(source: PageSource, log: Log) {
       while (!ended.aborted) {
         // Before the logs are read, so that no event falls between the two.
         const grown = once(logs, 'grown', { signal: ended }).catch(() => undefined);
-        for await (const event of storedEvents(feed, offsets, ended)) {
-          offsets.set(event.workspace, event.logId);
-          yield event;
-        }
+        yield* storedEvents(source.log, offsets, { signal: ended });
         await grown;
       }
     },
@@ -62,12 +67,4 @@ export function createLiveEvents(source: PageSource, log: Log) {
       await watch?.ended;
     },
   };
-}
-
-export async function* storedEvents(
-  feed: FeedOfPage,
-  from: Position,
-  signal: AbortSignal,
-): AsyncGenerator<TailedEvent, void, undefined> {
-  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
 }

@@ -41,7 +41,7 @@ export interface PageRules {
   remove(call: { revision: string; id: string }): Promise<Answer<'ruleChanged'>>;
   preview(call: {
     rule: object;
-    from?: { workspace: string; before: string } | undefined;
+    from?: string | undefined;
     search?: string | undefined;
   }): Promise<Answer<'rulePreview'>>;
   send(rule: object): Promise<Answer<'ruleSent'>>;

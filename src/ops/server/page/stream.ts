@@ -2,8 +2,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { TailedEvent } from '../../../delivery/tail.js';
+import { storedEvents, type TailedEvent } from '../../../delivery/tail.js';
 import { BEFORE_ALL, parseBeginning } from '../../../events/log-id.js';
+import { END, formatPosition, parsePosition, type Position } from '../../../events/position.js';
 import { isAborted, type Clock } from '../../../kit/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { createPlaces } from '../http/limits.js';
@@ -12,9 +13,9 @@ import { refuse } from '../http/app.js';
 import { streamed } from './answers.js';
 import { REDIS_AWAY, RefusedError, unlessAway, type Api } from './api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
-import { endsOf, formatPosition, parsePosition, type Position } from './events-before.js';
+import { endsOf } from './events-before.js';
 import type { EventViews } from './event-view.js';
-import { storedEvents, type LiveEvents } from './live-events.js';
+import type { LiveEvents } from './live-events.js';
 import type { PageSource } from './source.js';
 
 const streamQuery = eventsQuery.extend({
@@ -104,7 +105,7 @@ async function sendEvents(stream: Stream, { query, from, wanted, server, isEndle
     toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
   if (server) void keepAlive(stream, deps.clock);
   const { signal } = stream;
-  const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.feed, from, signal);
+  const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.log, new Map(from), { signal });
   const position = new Map(from);
   for await (const event of events) {
     position.set(event.workspace, event.logId);
@@ -171,7 +172,8 @@ async function startOf(
   if (text === 'now') return await ends();
   const position = parsePosition(text);
   // A workspace that the position does not name begins now.
-  if (position !== null) return new Map([...(await ends()), ...position].filter(([name]) => workspaces.includes(name)));
+  if (position !== null)
+    return new Map([...(await ends()), ...position].filter(([name, at]) => workspaces.includes(name) && at !== END));
   if (parseBeginning(text, 'UTC') === undefined)
     throw new RefusedError(
       400,
