@@ -20,7 +20,11 @@ const RULE = { on: ['crm.person.updated', 'crm.todo.updated'], to: 'chat', templ
 export class Rule {
   readonly #file: string;
   readonly #server = createServer((request, response) => void this.#receive(request, response));
-  readonly #waiting = new Set<ServerResponse>();
+  /** With the event that each is to answer. */
+  readonly #waiting = new Map<ServerResponse, string>();
+  /** Events that were being sent when the rule was switched: from when Redis goes back to that time, they may be sent. */
+  readonly #interrupted = new Set<string>();
+  readonly #isBack = new Set<string>();
   readonly #loggedIn = new Map<string, number>();
   readonly #gotIn = new Map<string, number>();
   /** Each time that it is switched on or off. */
@@ -76,6 +80,7 @@ export class Rule {
     if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
     if (enabled !== this.#isOn) this.#period += 1;
     this.#isOn = enabled;
+    for (const event of this.#waiting.values()) this.#interrupted.add(event);
     this.#release(503);
   }
 
@@ -89,21 +94,27 @@ export class Rule {
     if (!this.#loggedIn.has(eventId)) this.#loggedIn.set(eventId, this.#period);
   }
 
+  wentBack(): void {
+    for (const event of this.#interrupted) this.#isBack.add(event);
+  }
+
   wrong(): string[] {
-    const late = [...this.#gotIn].filter(([id, period]) => period > (this.#loggedIn.get(id) ?? period));
+    const late = [...this.#gotIn].filter(
+      ([id, period]) => period > (this.#loggedIn.get(id) ?? period) && !this.#isBack.has(id),
+    );
     return late.length === 0 ? [] : [`rule: ${late.length} events from before it was switched on last`];
   }
 
   #release(status: number): void {
     this.#stalls = false;
-    for (const response of this.#waiting) response.writeHead(status).end();
+    for (const response of this.#waiting.keys()) response.writeHead(status).end();
     this.#waiting.clear();
   }
 
   async #receive(request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
     const { text: id } = JSON.parse(await text(request)) as { text: string };
     this.#gotIn.set(id.trim(), this.#period);
-    if (this.#stalls) this.#waiting.add(response);
+    if (this.#stalls) this.#waiting.set(response, id.trim());
     else response.writeHead(200).end('ok');
   }
 }

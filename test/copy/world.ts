@@ -176,6 +176,7 @@ export class World {
   async goBack(): Promise<boolean> {
     if (!(await this.redis.goBack())) return false;
     this.#checkedTo = '0';
+    this.rule?.wentBack();
     // The feed may report what it has forgotten that it reported.
     this.guarded = [];
     return true;
