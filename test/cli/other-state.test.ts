@@ -29,7 +29,7 @@ async function folderOf() {
 async function markAs(format: number): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
-  expect(state.format).toBe(3);
+  expect(state.format).toBe(4);
   await redis.redis.set(key, JSON.stringify({ ...state, format, since: { another: 'form' } }));
 }
 
@@ -44,7 +44,7 @@ const sentence = (format: number): RegExp =>
     `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 4 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
   );
 
-it.each([2, 4])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {
+it.each([3, 5])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {
   const folder = await folderOf();
   expect(await folder.call('sweep')).toMatchObject({ code: 0 });
   folder.edit();
@@ -62,7 +62,7 @@ it('state of another format: a process that runs when it is written sweeps no mo
   const folder = await folderOf();
   const service = folder.start();
   await service.waitForLine(/"list":"people".*"sweep complete"/);
-  await markAs(4);
+  await markAs(5);
   await service.waitForLine(/CF_STATE_FORMAT/);
   const summary = await redis.redis.hgetall(redis.keys.sweep('acme', 'people'));
   folder.edit();

@@ -1,7 +1,6 @@
 /** What the status page asks of the feed, and what it can have done. `src/service/http.ts` gives it. */
 import type { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
-import type { TailedEvent, TailOptions } from '../../../delivery/tail.js';
 import type { FindRecord } from '../../../events/about.js';
 import type { Links } from '../../../events/related.js';
 import type { Clock } from '../../../kit/clock.js';
@@ -29,7 +28,6 @@ export interface HeldRecords extends Held {
 /** What the page reads besides what its actions ask. */
 export interface FeedOfPage {
   status(): Promise<Status>;
-  tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   readonly lists: { record: FindRecord };
 }
 

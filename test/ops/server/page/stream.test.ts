@@ -18,8 +18,7 @@ async function openStreams(answers: () => Promise<string> = () => Promise.resolv
   const source = {
     redisIsAway: () => away,
     workspaces: () => [{ name: 'acme', timeZone: 'UTC', lists: [] }],
-    log: { tail: () => ((asked += 1), answers()) },
-    feed: { tail: noEvents },
+    log: { tail: () => ((asked += 1), answers()), query: noEvents, waitForMore: untilAborted },
   } as unknown as PageSource;
   const live = createLiveEvents(source, silentLog);
   const views: EventViews = () => Promise.reject(new Error('there are no events'));
@@ -69,9 +68,9 @@ async function openStreams(answers: () => Promise<string> = () => Promise.resolv
   };
 }
 
-async function* noEvents({ signal, follow = true }: { signal: AbortSignal; follow?: boolean }) {
-  if (follow) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-}
+const noEvents = () => [];
+const untilAborted = (_workspace: string, _after: string, _timeoutMs: number, signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', resolve));
 
 function promised<T>(): [Promise<T>, (value: T) => void] {
   let resolve: (value: T) => void = () => undefined;
