@@ -33,6 +33,8 @@ const listMayImport = {
   'feed/list/shortcuts': ['feed/list/aim-queue\\.ts', 'feed/list/shortcuts'],
   'feed/list/decide': ['feed/list/records\\.ts'],
 };
+// What a person does to deliveries, or asks about them, knows nothing of how they run.
+const besides = ['delivery/act', 'delivery/ask'];
 // The roles. No role imports another one; `all` runs them together.
 const roles = ['poll', 'dispatch', 'handle', 'serve'];
 // The roles and the simulated CRM stand beside src.
@@ -72,6 +74,12 @@ module.exports = {
       from: { path: folder('feed/detect') },
       to: { path: '^src/', pathNot: ['feed/detect', 'crm', 'events', 'kit/(errors|stored-time|iso-time)'].map(folder) },
     },
+    ...besides.map((name) => ({
+      name: `${name.replace('/', '-')}-knows-no-run`,
+      severity: 'error',
+      from: { path: folder(name) },
+      to: { path: folder('delivery/run') },
+    })),
     ...roles.map((name) => ({
       name: `${name}-knows-no-other-role`,
       severity: 'error',

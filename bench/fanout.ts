@@ -15,7 +15,7 @@ import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../src/delivery/run/handler-pool.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import type { Subscription } from '../src/delivery/handlers/handler.js';
 import { systemClock } from '../src/kit/clock.js';

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { FIRST_ANSWER_MS, trySubscription, type TryCall } from '../src/delivery/try.js';
+import { FIRST_ANSWER_MS, trySubscription, type TryCall } from '../src/delivery/ask/try.js';
 import { compileWhere } from '../src/delivery/handlers/where.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { createSweepStore } from '../src/feed/store/sweep-store.js';

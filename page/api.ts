@@ -7,10 +7,10 @@ import type { TodosReport } from '../src/crm/todo-counts.js';
 type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
 
 export type { ListSchema, TodosReport };
-export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/status.js';
+export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/watch/status.js';
 /** A delivery without its title, which only the lists of deliveries have. */
 export type { DeliveryRow as Attempt, SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
-export type { Tried } from '../src/delivery/tried.js';
+export type { Tried } from '../src/delivery/ask/tried.js';
 export type { Verified } from '../src/delivery/verify/verified.js';
 export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
 export type Status = z.output<typeof answers.status>;

@@ -7,27 +7,27 @@ export { openChangefeed, type ChangefeedOptions } from './service/changefeed.js'
 export type { Changefeed, HintOptions, Inspector, TestCall } from './actions/feed.js';
 export type { AuditEntry, AuditQuery } from './ops/audit.js';
 export { ROLES, type Role } from '../workers/all.js';
-export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/dead-letters.js';
+export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/act/dead-letters.js';
 export type { DeliveriesQuery } from './delivery/receipts/find-deliveries.js';
 export type { DeliveryRow, SubscriptionDetails } from './delivery/receipts/delivery-row.js';
-export type { EraseCall, Erased } from './ops/erase.js';
-export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forget.js';
+export type { EraseCall, Erased } from './ops/forgetting/erase.js';
+export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forgetting/forget.js';
 export type { HeldRecords } from './ops/server/page/source.js';
 export type { ListSchema } from './feed/detect/schema-drift/schema.js';
 export type { RecordStory } from './feed/list/explain.js';
 export type { ListSweep, SweepCall } from '../workers/sweeps.js';
 export type { Paused } from './delivery/health.js';
-export type { ReplayCall, Replayed } from './delivery/replay.js';
-export type { SkipCall, Skipped } from './delivery/skip.js';
+export type { ReplayCall, Replayed } from './delivery/act/replay.js';
+export type { SkipCall, Skipped } from './delivery/act/skip.js';
 export type { SweepProgress } from './feed/list/list.js';
-export type { TailOptions, TailedEvent } from './delivery/tail.js';
+export type { TailOptions, TailedEvent } from './delivery/ask/tail.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from './crm/todo-counts.js';
 export type { TodosCall } from './feed/todos/report.js';
-export type { Tried } from './delivery/tried.js';
+export type { Tried } from './delivery/ask/tried.js';
 export type { Copy, CopyRow } from './delivery/verify/copy.js';
 export type { Verified } from './delivery/verify/verified.js';
 export type { VerifyOptions } from './delivery/verify/verify.js';
-export type { TryCall } from './delivery/try.js';
+export type { TryCall } from './delivery/ask/try.js';
 
 // Configuring it.
 export type { Duration } from './kit/duration.js';
@@ -91,7 +91,7 @@ export type {
   Related,
 } from './events/types.js';
 export { ChangefeedError, ERROR_CODES, type ErrorCode } from './kit/errors.js';
-export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './ops/status.js';
+export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './ops/watch/status.js';
 export { createLog } from './ops/log.js';
 export type { Log } from './kit/log.js';
 

@@ -2,7 +2,7 @@
 import type { WorkerOptions } from 'bullmq';
 import type { Config } from '../src/config/schema.js';
 import type { Subscription } from '../src/delivery/handlers/handler.js';
-import type { Measure } from '../src/ops/prometheus.js';
+import type { Measure } from '../src/ops/watch/prometheus.js';
 import { Cluster, parseRedisUrl, type Redis } from '../src/redis/client.js';
 import { Capacity } from '../src/kit/capacity.js';
 import type { Clock } from '../src/kit/clock.js';

@@ -2,10 +2,10 @@
 import { createDispatcher, type Dispatcher } from '../src/delivery/dispatcher.js';
 import type { ListName } from '../src/crm/lists/lists.js';
 import { readsWorkspace } from '../src/events/pattern.js';
-import { followLog, type TailOptions } from '../src/delivery/tail.js';
+import { followLog, type TailOptions } from '../src/delivery/ask/tail.js';
 import { runLoop } from '../src/kit/loop.js';
 import type { ReceiptStore } from '../src/delivery/receipts/receipts.js';
-import { trimLog } from '../src/delivery/retention.js';
+import { trimLog } from '../src/delivery/run/retention.js';
 import { createListStates } from '../src/feed/store/list-states.js';
 import { createSnapshotSource } from '../src/feed/store/snapshot-source.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';

@@ -1,6 +1,6 @@
 /** The role `handle`: runs the handlers, one worker per subscription. */
 import type { Dispatcher } from '../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../src/delivery/run/handler-pool.js';
 import type { Part } from '../src/kit/lifecycle.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
 import type { AppContext } from './context.js';

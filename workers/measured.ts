@@ -1,7 +1,7 @@
 /** Handlers that report to the metrics of the process. */
 import type { ChangeEvent } from '../src/events/types.js';
 import type { Handle, HandleResult, HandlerContext, Subscription } from '../src/delivery/handlers/handler.js';
-import { unmeasured, type HandlerEnded, type Measure } from '../src/ops/prometheus.js';
+import { unmeasured, type HandlerEnded, type Measure } from '../src/ops/watch/prometheus.js';
 import type { Clock } from '../src/kit/clock.js';
 import { agoMs } from '../src/kit/stored-time.js';
 

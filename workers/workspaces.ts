@@ -10,7 +10,7 @@ import { usage } from '../src/kit/errors.js';
 import { builtInLists, withBuiltIn, type ListName } from '../src/crm/lists/lists.js';
 import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
-import type { Surroundings } from '../src/delivery/attempt.js';
+import type { Surroundings } from '../src/delivery/run/attempt.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';

@@ -1,6 +1,6 @@
 /** docs/operations.md with the metric table that the code describes. */
 import { readFile } from 'node:fs/promises';
-import { METRICS, type MetricDefinition } from '../../src/ops/metric-table.js';
+import { METRICS, type MetricDefinition } from '../../src/ops/watch/metric-table.js';
 import { table } from './markdown.js';
 
 const PAGE = new URL('../../docs/operations.md', import.meta.url);

@@ -5,7 +5,7 @@
  */
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../../src/delivery/run/handler-pool.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';

@@ -1,9 +1,9 @@
 /** What can be asked and done about a subscription. */
 import { z } from 'zod';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../delivery/receipts/delivery-row.js';
-import type { ReplayCall } from '../delivery/replay.js';
-import { FIRST_ANSWER_MS } from '../delivery/try.js';
-import { triedSchema } from '../delivery/tried.js';
+import type { ReplayCall } from '../delivery/act/replay.js';
+import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
+import { triedSchema } from '../delivery/ask/tried.js';
 import { verifiedSchema } from '../delivery/verify/verified.js';
 import * as answers from '../ops/server/page/answers.js';
 import { RefusedError } from '../ops/server/page/api.js';

@@ -1,7 +1,7 @@
 /** The status as a page for a terminal. */
 import type { ProcessStatus } from '../redis/process-registry.js';
-import { heldText, isError } from '../ops/problems.js';
-import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from '../ops/status.js';
+import { heldText, isError } from '../ops/watch/problems.js';
+import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from '../ops/watch/status.js';
 import { formatDuration } from '../kit/duration.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import { problemText } from '../words/problems.js';

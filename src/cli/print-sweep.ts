@@ -1,7 +1,7 @@
 /** The result of a sweep: a line per list, and a last sentence when something is left to do. */
 import type { ListSweep } from '../../workers/sweeps.js';
 import { ChangefeedError, messageOf, type ErrorCode } from '../kit/errors.js';
-import type { ListStatus, SubscriptionStatus } from '../ops/status.js';
+import type { ListStatus, SubscriptionStatus } from '../ops/watch/status.js';
 import { formatDuration } from '../kit/duration.js';
 import type { Formats } from '../words/format.js';
 import { wordsFor } from '../words/words.js';

@@ -3,7 +3,7 @@ import type { Changefeed } from '../actions/feed.js';
 import type { SweepProgress } from '../feed/list/list.js';
 import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { ListStatus, Status } from '../ops/status.js';
+import type { ListStatus, Status } from '../ops/watch/status.js';
 import { systemClock } from '../kit/clock.js';
 import { formatsFor } from '../words/format.js';
 import { wordsFor, type Language } from '../words/words.js';

@@ -2,26 +2,26 @@
 import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from './handlers/handler.js';
 import { runLoop } from '../kit/loop.js';
-import { enforcePaused, noteMissing, pause, resume } from './circuit-breaker.js';
-import { DeadLetters } from './dead-letters.js';
-import { createLostJobs } from './lost-jobs.js';
+import { enforcePaused, noteMissing, pause, resume } from './run/circuit-breaker.js';
+import { DeadLetters } from './act/dead-letters.js';
+import { createLostJobs } from './run/lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
 import { usage } from '../kit/errors.js';
 import type { DispatchContext, SubscriptionContext } from './stores.js';
 import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
 import { describeDeliveries } from './receipts/describe-subscription.js';
 import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
-import { startReaders } from './reader.js';
-import { HIGH_WATER, replay, stopReplays, type ReplayCall, type Replayed } from './replay.js';
-import { skipSubscription, type SkipCall, type Skipped } from './skip.js';
-import { isSnapshotRunning, Snapshot } from './snapshot.js';
-import { leftBehind } from './left-behind.js';
-import { describeSubscription } from './statistics.js';
-import { trySubscription, type TryCall } from './try.js';
+import { startReaders } from './run/reader.js';
+import { HIGH_WATER, replay, stopReplays, type ReplayCall, type Replayed } from './act/replay.js';
+import { skipSubscription, type SkipCall, type Skipped } from './act/skip.js';
+import { isSnapshotRunning, Snapshot } from './act/snapshot.js';
+import { leftBehind } from './ask/left-behind.js';
+import { describeSubscription } from './ask/statistics.js';
+import { trySubscription, type TryCall } from './ask/try.js';
 import { openCopy, type Copy } from './verify/copy.js';
 import type { Verified } from './verify/verified.js';
 import { verifyCopy, type VerifyOptions } from './verify/verify.js';
-import type { Tried } from './tried.js';
+import type { Tried } from './ask/tried.js';
 
 export interface DispatcherOptions extends DispatchContext {
   connect: Connect;

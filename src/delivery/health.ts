@@ -1,6 +1,6 @@
 /** The circuit breaker of each subscription: one hash, deleted when the subscription is resumed. */
 import { randomBytes } from 'node:crypto';
-import type { SubscriptionStatus } from './subscription-status.js';
+import type { SubscriptionStatus } from './ask/subscription-status.js';
 import { describe } from '../kit/errors.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../kit/clock.js';

@@ -1,11 +1,16 @@
 /** Removes what is stored: of a workspace, of one record, or of a subscription that is no longer configured. */
 import type { Forgetting } from '../actions/feed.js';
-import { forgetSubscription, forgetWorkspace, isWorkspaceStored, storedSubscriptions } from '../ops/forget.js';
-import { eraseRecord } from '../ops/erase.js';
+import {
+  forgetSubscription,
+  forgetWorkspace,
+  isWorkspaceStored,
+  storedSubscriptions,
+} from '../ops/forgetting/forget.js';
+import { eraseRecord } from '../ops/forgetting/erase.js';
 import { usage } from '../kit/errors.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
-import { createTraceStore } from '../ops/traces.js';
+import { createTraceStore } from '../ops/forgetting/traces.js';
 import type { AppContext } from '../../workers/context.js';
 import { listIn, type Workspaces } from '../../workers/workspaces.js';
 

@@ -1,7 +1,7 @@
 /** What monitors read of this process: its health, its readiness, and its metrics. */
 import type { Progress } from '../../workers/all.js';
-import type { Prometheus } from '../ops/prometheus.js';
-import type { Status } from '../ops/status.js';
+import type { Prometheus } from '../ops/watch/prometheus.js';
+import type { Status } from '../ops/watch/status.js';
 import { withinTime } from '../kit/clock.js';
 import { keptFor } from '../kit/gather.js';
 import type { HealthAnswer, Monitored, Naming } from '../ops/server/monitoring/routes.js';

@@ -1,8 +1,8 @@
 /** Every process with roles reports that it lives, checks Redis and the state, and watches for problems. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createSentinel } from '../ops/sentinel.js';
-import type { Problem, Status } from '../ops/status.js';
+import { createSentinel } from '../ops/watch/sentinel.js';
+import type { Problem, Status } from '../ops/watch/status.js';
 import { clockApart } from '../redis/facts.js';
 import { isoTime, watchSteps } from '../kit/clock.js';
 import type { Part } from '../kit/lifecycle.js';

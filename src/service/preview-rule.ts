@@ -1,13 +1,13 @@
 /** What a rule would have done: the reader of `changefeed try`, with each match as the message would read. Nothing is sent, nothing is stored. */
 import type { Rule } from '../config/rules.js';
-import { enrich, type Surroundings } from '../delivery/attempt.js';
+import { enrich, type Surroundings } from '../delivery/run/attempt.js';
 import { titledText } from '../delivery/handlers/message/chat.js';
 import { digestText } from '../delivery/handlers/message/digest-text.js';
 import { SERVICES } from '../delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../delivery/handlers/message/template.js';
-import { DigestSums } from '../delivery/summary.js';
-import { trySubscription, type TryCall } from '../delivery/try.js';
-import type { Tried } from '../delivery/tried.js';
+import { DigestSums } from '../delivery/run/summary.js';
+import { trySubscription, type TryCall } from '../delivery/ask/try.js';
+import type { Tried } from '../delivery/ask/tried.js';
 import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { formatsFor } from '../words/format.js';

@@ -5,7 +5,7 @@ import { problemsText } from '../config/report.js';
 import { buildRule, knownTo, ruleNameOf, rulesOf, type Rule, type RuleData } from '../config/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
-import { FIRST_ANSWER_MS } from '../delivery/try.js';
+import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
 import { typesOf } from '../events/catalogue.js';
 import { compileTypes, readsWorkspace } from '../events/pattern.js';

@@ -1,11 +1,11 @@
 /** What `status` shows: read from Redis, so it is the same in every process. */
 import type { DispatchRole } from '../../workers/dispatch.js';
 import type { ListName } from '../crm/lists/lists.js';
-import { problemsOf } from '../ops/problems.js';
-import type { Status } from '../ops/status.js';
+import { problemsOf } from '../ops/watch/problems.js';
+import type { Status } from '../ops/watch/status.js';
 import { isoTime } from '../kit/clock.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
-import { readRedisStatus, readWorkspaceStatus } from '../ops/read-status.js';
+import { readRedisStatus, readWorkspaceStatus } from '../ops/watch/read-status.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 

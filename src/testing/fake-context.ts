@@ -1,7 +1,7 @@
 /** What a handler gets besides the event, without Redis: a log to read, `once` in memory, records that the test gives. */
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
-import { contextFor, Interrupt, type ContextOptions } from '../delivery/attempt.js';
+import { contextFor, Interrupt, type ContextOptions } from '../delivery/run/attempt.js';
 import { defineHandler } from '../delivery/handlers/define.js';
 import type { HandlerContext, Subscription } from '../delivery/handlers/handler.js';
 import { systemClock } from '../kit/clock.js';

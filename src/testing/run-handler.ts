@@ -5,12 +5,12 @@
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import { compileSelection, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
-import { attemptDelivery, callWithin, contextFor, statusIn, type ContextOptions } from '../delivery/attempt.js';
+import { attemptDelivery, callWithin, contextFor, statusIn, type ContextOptions } from '../delivery/run/attempt.js';
 import { decideRetry } from '../delivery/failure.js';
 import { isDisabling, retryAfterMsOf } from '../delivery/handlers/errors.js';
 import type { DigestSummary, Subscription } from '../delivery/handlers/handler.js';
-import { isOpen, mergeChanges } from '../delivery/merge-changes.js';
-import { DigestSums } from '../delivery/summary.js';
+import { isOpen, mergeChanges } from '../delivery/run/merge-changes.js';
+import { DigestSums } from '../delivery/run/summary.js';
 import { usage } from '../kit/errors.js';
 import { fakeSurroundings, type FakeContextOptions, type LogLine } from './fake-context.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { DeadLetter } from '../../src/delivery/dead-letters.js';
+import type { DeadLetter } from '../../src/delivery/act/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Status } from '../../src/ops/status.js';
+import type { Status } from '../../src/ops/watch/status.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../src/cli/print-status.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
-import type { ListStatus, Status } from '../../src/ops/status.js';
+import type { ListStatus, Status } from '../../src/ops/watch/status.js';
 import { AT, EARLIER, HEALTHY_REDIS, list, onePage, process, subscription } from '../support/statuses.js';
 
 const READ = { used: 348, useful: 158, wrong: 34 };

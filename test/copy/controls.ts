@@ -11,7 +11,7 @@ export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'a snapshot is complete although an event of it was not delivered': [
     [
-      'src/delivery/snapshot-end.ts',
+      'src/delivery/act/snapshot-end.ts',
       'const isDelivered = dead.length + dropped.length === 0;',
       'const isDelivered = true;',
     ],

@@ -12,7 +12,7 @@
  * Pages, records and tokens are whole at the end, so nothing is unreadable.
  */
 import type { Held } from '../../src/feed/detect/held.js';
-import type { Status } from '../../src/ops/status.js';
+import type { Status } from '../../src/ops/watch/status.js';
 import { contentOf, keyOf, LISTS } from './crm.js';
 import { nameDead, takeAct } from './acts.js';
 import type { CopyList } from './history.js';

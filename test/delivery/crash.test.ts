@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DeadLetters } from '../../src/delivery/dead-letters.js';
+import type { DeadLetters } from '../../src/delivery/act/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/delivery/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/feed/detect/rules.js';
-import { replay } from '../../src/delivery/replay.js';
+import { replay } from '../../src/delivery/act/replay.js';
 import type { ChangeEvent, FieldChange } from '../../src/events/types.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { eventually } from '../support/eventually.js';

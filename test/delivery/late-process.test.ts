@@ -1,11 +1,11 @@
 /** A process that responds too late to keep its locks: what becomes of the events in flight. */
 import { Worker } from 'bullmq';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { Interrupt } from '../../src/delivery/attempt.js';
+import { Interrupt } from '../../src/delivery/run/attempt.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
-import { attempt } from '../../src/delivery/run-delivery.js';
-import type { Run, RunContext } from '../../src/delivery/run-state.js';
-import { TakenOver } from '../../src/delivery/run.js';
+import { attempt } from '../../src/delivery/run/run-delivery.js';
+import type { Run, RunContext } from '../../src/delivery/run/run-state.js';
+import { TakenOver } from '../../src/delivery/run/run.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';

@@ -1,6 +1,6 @@
 /** Events that wait for too long, with a real queue, on a clock that is put forward. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { SubscriptionStatus } from '../../src/delivery/subscription-status.js';
+import type { SubscriptionStatus } from '../../src/delivery/ask/subscription-status.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';

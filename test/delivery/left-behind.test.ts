@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';
-import { trimLog } from '../../src/delivery/retention.js';
+import { trimLog } from '../../src/delivery/run/retention.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
 import { appendEvents, changeEvent, changesOf } from '../support/events.js';

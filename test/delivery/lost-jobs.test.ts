@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { scheduledJob } from '../../src/delivery/scheduled-job.js';
-import { createLostJobs } from '../../src/delivery/lost-jobs.js';
+import { createLostJobs } from '../../src/delivery/run/lost-jobs.js';
 import type { JobData } from '../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { RetryAfterError } from '../../src/delivery/handlers/errors.js';

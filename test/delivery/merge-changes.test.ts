@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRules, type Rules } from '../../src/feed/detect/rules.js';
-import { mergeChanges } from '../../src/delivery/merge-changes.js';
+import { mergeChanges } from '../../src/delivery/run/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
 import type { EventType, Verb } from '../../src/events/kinds.js';
 import type { ChangeData, ChangeEvent } from '../../src/events/types.js';

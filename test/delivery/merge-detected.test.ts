@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { detect } from '../../src/feed/detect/detect.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/feed/detect/rules.js';
-import { mergeChanges } from '../../src/delivery/merge-changes.js';
+import { mergeChanges } from '../../src/delivery/run/merge-changes.js';
 import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 

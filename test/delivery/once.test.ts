@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnceOutcome } from '../../src/delivery/handlers/handler.js';
-import { createOnceStore } from '../../src/delivery/once.js';
+import { createOnceStore } from '../../src/delivery/run/once.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
 import { changeEvent } from '../support/events.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { trimLog, type TrimOptions } from '../../src/delivery/retention.js';
+import { trimLog, type TrimOptions } from '../../src/delivery/run/retention.js';
 import { useRedis } from '../support/redis.js';
 
 const MINUTE = 60_000;

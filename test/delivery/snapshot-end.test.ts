@@ -1,6 +1,6 @@
 /** When a list of a snapshot is complete, and what stands in the way. */
 import { describe, expect, it } from 'vitest';
-import { createBackfillStore, type BackfillStore } from '../../src/delivery/backfills.js';
+import { createBackfillStore, type BackfillStore } from '../../src/delivery/act/backfills.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { firstSequenceOf } from '../../src/events/envelope.js';

@@ -5,7 +5,7 @@ import { firstSequenceOf } from '../../src/events/envelope.js';
 import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import { createBackfillStore, type BackfillStore } from '../../src/delivery/backfills.js';
+import { createBackfillStore, type BackfillStore } from '../../src/delivery/act/backfills.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents } from '../support/events.js';

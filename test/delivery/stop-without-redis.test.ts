@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../../src/delivery/run/handler-pool.js';
 import { Keys } from '../../src/redis/keys.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';

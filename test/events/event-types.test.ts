@@ -1,7 +1,7 @@
 /** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
 import { describe, expect, it } from 'vitest';
 import type { Changefeed } from '../../src/actions/feed.js';
-import { mergeChanges } from '../../src/delivery/merge-changes.js';
+import { mergeChanges } from '../../src/delivery/run/merge-changes.js';
 import { TODO_VERBS, VERBS } from '../../src/events/kinds.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/kit/clock.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Selection } from '../../src/events/pattern.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSentinel } from '../../src/ops/sentinel.js';
-import type { Problem, Status } from '../../src/ops/status.js';
+import { createSentinel } from '../../src/ops/watch/sentinel.js';
+import type { Problem, Status } from '../../src/ops/watch/status.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { silentLog } from '../../src/kit/log.js';
 import { createNoticeStore } from '../../src/log/notices.js';

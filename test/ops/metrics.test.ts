@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS, QUEUE_METRIC, type MetricDefinition } from '../../src/ops/metric-table.js';
+import { METRICS, QUEUE_METRIC, type MetricDefinition } from '../../src/ops/watch/metric-table.js';
 import { operationsPage } from '../../.ci/docs/metrics.js';
 
 interface Dashboard {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kit/clock.js';
 import { silentLog } from '../../src/kit/log.js';
-import { createBackfillStore } from '../../src/delivery/backfills.js';
+import { createBackfillStore } from '../../src/delivery/act/backfills.js';
 import { createCreditStore } from '../../src/feed/store/credits.js';
 import { recordField } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
@@ -12,7 +12,7 @@ import { createHealthStore } from '../../src/delivery/health.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
-import { trimLog } from '../../src/delivery/retention.js';
+import { trimLog } from '../../src/delivery/run/retention.js';
 import { createScheduleStore } from '../../src/feed/store/schedule.js';
 import { createStateGuard } from '../../src/log/state-guard.js';
 import type { StoredAt } from '../../src/redis/stored.js';

@@ -3,7 +3,7 @@ import { withMeasure } from '../../workers/measured.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import { unmeasured, type HandlerEnded, type Measure } from '../../src/ops/prometheus.js';
+import { unmeasured, type HandlerEnded, type Measure } from '../../src/ops/watch/prometheus.js';
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 const AT = Date.parse(sampleEvent().data.observedAt) + 3_000;

@@ -1,7 +1,7 @@
 /** When a running service sweeps which list. */
 import { expect, it } from 'vitest';
 import type { Changefeed } from '../../src/actions/feed.js';
-import type { ListStatus } from '../../src/ops/status.js';
+import type { ListStatus } from '../../src/ops/watch/status.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
 import { fastClock } from '../support/fast-clock.js';

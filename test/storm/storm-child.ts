@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../../src/delivery/run/handler-pool.js';
 import type { RecordGate } from '../../src/delivery/groups/gate.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
 import { PermanentError, RetryAfterError } from '../../src/delivery/handlers/errors.js';

@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { todosReport } from '../../src/crm/todo-counts.js';
 import { deliveryRow } from '../../src/delivery/receipts/delivery-row.js';
-import { triedSchema } from '../../src/delivery/tried.js';
+import { triedSchema } from '../../src/delivery/ask/tried.js';
 import { summarySchema } from '../../src/feed/store/sweep-state.js';
 import * as answers from '../../src/ops/server/page/answers.js';
-import { statusSchema } from '../../src/ops/status.js';
+import { statusSchema } from '../../src/ops/watch/status.js';
 
 const count = z.number().int();
 const text = z.string();

@@ -1,7 +1,7 @@
 /** A process that reads, limits and handles, for a test to kill at any time. It notes in Redis what each message contained. */
 import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../../src/delivery/run/handler-pool.js';
 import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps } from './fan-out.js';
 

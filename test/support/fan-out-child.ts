@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool, DEFAULT_TIMING } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool, DEFAULT_TIMING } from '../../src/delivery/run/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/delivery/handlers/errors.js';
 import { systemClock } from '../../src/kit/clock.js';

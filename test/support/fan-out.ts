@@ -1,8 +1,8 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
 import type { Redis } from '../../src/redis/client.js';
-import type { Surroundings } from '../../src/delivery/attempt.js';
+import type { Surroundings } from '../../src/delivery/run/attempt.js';
 import type { DispatcherOptions } from '../../src/delivery/dispatcher.js';
-import type { HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
+import type { HandlerPoolOptions } from '../../src/delivery/run/handler-pool.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';

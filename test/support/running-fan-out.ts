@@ -1,8 +1,8 @@
 /** A dispatcher and handlers that run in the process of the test and are stopped after it. */
 import { expect, onTestFinished } from 'vitest';
-import { DeadLetters, type DeadLetter } from '../../src/delivery/dead-letters.js';
+import { DeadLetters, type DeadLetter } from '../../src/delivery/act/dead-letters.js';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/delivery/dispatcher.js';
-import { createHandlerPool, type HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
+import { createHandlerPool, type HandlerPoolOptions } from '../../src/delivery/run/handler-pool.js';
 import { openQueues, type Queues } from '../../src/delivery/queues.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import type { Redis } from '../../src/redis/client.js';

@@ -1,6 +1,6 @@
 /** Parts of a status in which all is well, to be changed where a test needs a problem. */
-import { problemsOf } from '../../src/ops/problems.js';
-import type { ListStatus, Status, SubscriptionStatus } from '../../src/ops/status.js';
+import { problemsOf } from '../../src/ops/watch/problems.js';
+import type { ListStatus, Status, SubscriptionStatus } from '../../src/ops/watch/status.js';
 
 export const AT = '2026-03-01T09:10:00.000Z';
 export const EARLIER = '2026-03-01T09:00:00.000Z';

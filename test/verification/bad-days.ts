@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Status } from '../../src/ops/status.js';
+import type { Status } from '../../src/ops/watch/status.js';
 import { addressOf } from '../../src/redis/private/address.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { orderOf } from '../../sandbox/verify/order.js';

@@ -1,5 +1,5 @@
 import { dropDeadLetters, retryDeadLetters } from '../../actions/dead-letters.js';
-import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../delivery/dead-letters.js';
+import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../delivery/act/dead-letters.js';
 import { usage } from '../../kit/errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';

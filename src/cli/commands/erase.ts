@@ -1,5 +1,5 @@
 import { erase as action } from '../../actions/lists.js';
-import type { Erased } from '../../ops/erase.js';
+import type { Erased } from '../../ops/forgetting/erase.js';
 import { answer, isConfirmed } from '../answers.js';
 import { listArgument, workspaceArgument } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';

@@ -1,5 +1,5 @@
 import { forgetWorkspace as action } from '../../actions/lists.js';
-import type { Forgotten } from '../../ops/forget.js';
+import type { Forgotten } from '../../ops/forgetting/forget.js';
 import { answer, isConfirmed } from '../answers.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { count } from '../text.js';

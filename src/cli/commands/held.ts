@@ -1,6 +1,6 @@
 /** What waits until a person decides about a list, and the decisions. */
 import * as actions from '../../actions/lists.js';
-import { heldText } from '../../ops/problems.js';
+import { heldText } from '../../ops/watch/problems.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import { wordsFor } from '../../words/words.js';
 import { formatsOf, isConfirmed, say } from '../answers.js';

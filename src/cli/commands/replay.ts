@@ -1,5 +1,5 @@
 import * as actions from '../../actions/subscriptions.js';
-import type { ReplayCall, Replayed } from '../../delivery/replay.js';
+import type { ReplayCall, Replayed } from '../../delivery/act/replay.js';
 import { isoTime, systemClock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';

@@ -1,4 +1,4 @@
-import type { Tried } from '../../delivery/tried.js';
+import type { Tried } from '../../delivery/ask/tried.js';
 import { usage } from '../../kit/errors.js';
 import { recordOption, wholeNumber, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, option } from '../command.js';

@@ -20,7 +20,7 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { Redis } from '../../redis/client.js';
 import { gatherEach } from '../../kit/gather.js';
 import type { FailedAttempt } from '../failure.js';
-import type { StoredTask } from '../backfills.js';
+import type { StoredTask } from '../act/backfills.js';
 import { eventSchema } from '../../log/entry.js';
 import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
 import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';

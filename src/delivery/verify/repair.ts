@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { enqueueEvents } from '../deliveries.js';
-import { FULL_WAIT_MS, HIGH_WATER } from '../replay.js';
+import { FULL_WAIT_MS, HIGH_WATER } from '../act/replay.js';
 import type { SubscriptionContext } from '../stores.js';
 import type { UnderWay } from './under-way.js';
 

@@ -8,9 +8,9 @@ import { listOf } from '../../events/envelope.js';
 import { BEFORE_ALL, compareLogIds, offsetBefore } from '../../events/log-id.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { loggedAt } from '../deliveries.js';
-import { deadJobs } from '../erase.js';
-import { isSnapshot } from '../snapshot.js';
-import { endingLists } from '../snapshot-end.js';
+import { deadJobs } from '../act/erase.js';
+import { isSnapshot } from '../act/snapshot.js';
+import { endingLists } from '../act/snapshot-end.js';
 import type { SubscriptionContext } from '../stores.js';
 import { IdSet } from './id-set.js';
 

@@ -13,7 +13,7 @@ import { usage } from '../../kit/errors.js';
 import { isoTime } from '../../kit/clock.js';
 import { readsWorkspace } from '../../events/pattern.js';
 import type { RecordState } from '../../feed/store/list-states.js';
-import { listsCovered } from '../snapshot.js';
+import { listsCovered } from '../act/snapshot.js';
 import type { SubscriptionContext } from '../stores.js';
 import { compareRecord, judgementOf, type Judgement } from './compare.js';
 import { placeRow, refused, type GivenCopy, type PlacedRow } from './copy.js';

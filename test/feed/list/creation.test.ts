@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
-import { heldText } from '../../../src/ops/problems.js';
+import { heldText } from '../../../src/ops/watch/problems.js';
 import type { Held } from '../../../src/feed/detect/held.js';
 import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { allowanceAfter } from '../../../src/feed/api/allowance.js';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
-import type { ListStatus } from '../../../src/ops/status.js';
+import type { ListStatus } from '../../../src/ops/watch/status.js';
 import { nextSweepMs } from '../../../src/feed/list/schedule.js';
-import { readWorkspaceStatus } from '../../../src/ops/read-status.js';
+import { readWorkspaceStatus } from '../../../src/ops/watch/read-status.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList, type SweptList } from '../../support/swept-list.js';

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
 import { createRecordGate, type NewEntry } from '../../../src/delivery/groups/gate.js';
 import { createHealthStore } from '../../../src/delivery/health.js';
-import { createOnceStore } from '../../../src/delivery/once.js';
+import { createOnceStore } from '../../../src/delivery/run/once.js';
 import { WORKSPACE, changeEvent } from '../../support/events.js';
 import { useRedis } from '../../support/redis.js';
 import { startRedisProxy } from '../../support/redis-proxy.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import type { Status } from '../../../src/ops/status.js';
+import type { Status } from '../../../src/ops/watch/status.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { eventsIn } from '../../support/ndjson.js';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createDispatcher } from '../../../src/delivery/dispatcher.js';
-import { createHandlerPool } from '../../../src/delivery/handler-pool.js';
+import { createHandlerPool } from '../../../src/delivery/run/handler-pool.js';
 import type { RecordGate } from '../../../src/delivery/groups/gate.js';
 import type { Handle } from '../../../src/delivery/handlers/handler.js';
 import { aSubscription, fanOutDeps, openGate, seeded } from '../../support/fan-out.js';

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import type { Status } from '../../../src/ops/status.js';
+import type { Status } from '../../../src/ops/watch/status.js';
 import { problemsOfPrinted } from '../../support/cli-schema.js';
 import { useCli, type CliFolder } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,9 +1,9 @@
 /** The answers of the API as schemas: the OpenAPI document and the types are made of them. */
 import { z } from 'zod';
 import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
-import { subscriptionStatus } from '../../../delivery/subscription-status.js';
+import { subscriptionStatus } from '../../../delivery/ask/subscription-status.js';
 import { auditEntry } from '../../audit.js';
-import { statusSchema } from '../../status.js';
+import { statusSchema } from '../../watch/status.js';
 
 /** An answer without the further properties that its schema allows. */
 export type Plain<Answer> = Answer extends readonly (infer One)[]

@@ -1,7 +1,7 @@
 /** The page's plots over time: the status, read every few seconds and kept in memory for an hour. */
 import type { z } from 'zod';
 import { isoTime, type Clock } from '../../../kit/clock.js';
-import type { Status } from '../../status.js';
+import type { Status } from '../../watch/status.js';
 import type { history, Plain } from './answers.js';
 
 type Sample = Plain<z.output<typeof history>>['samples'][number];

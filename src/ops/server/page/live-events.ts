@@ -1,6 +1,6 @@
 /** The live end of the logs, watched once per process. It only wakes the readers: each reads the logs itself. */
 import { EventEmitter, once } from 'node:events';
-import { storedEvents, type TailedEvent } from '../../../delivery/tail.js';
+import { storedEvents, type TailedEvent } from '../../../delivery/ask/tail.js';
 import type { Position } from '../../../events/position.js';
 import { messageOf } from '../../../kit/errors.js';
 import type { Log } from '../../../kit/log.js';

@@ -6,7 +6,7 @@ import type { Links } from '../../../events/related.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Held } from '../../../feed/detect/held.js';
 import type { EventLog } from '../../../log/event-log.js';
-import type { Status } from '../../status.js';
+import type { Status } from '../../watch/status.js';
 import type * as answers from './answers.js';
 import type { EventViews } from './event-view.js';
 import type { History } from './history.js';

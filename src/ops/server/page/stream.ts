@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { storedEvents, type TailedEvent } from '../../../delivery/tail.js';
+import { storedEvents, type TailedEvent } from '../../../delivery/ask/tail.js';
 import { BEFORE_ALL, parseBeginning } from '../../../events/log-id.js';
 import { END, formatPosition, parsePosition, type Position } from '../../../events/position.js';
 import { isAborted, type Clock } from '../../../kit/clock.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import { triedSchema } from '../../../../src/delivery/tried.js';
+import { triedSchema } from '../../../../src/delivery/ask/tried.js';
 import { subscriptionDetails } from '../../../../src/delivery/receipts/delivery-row.js';
 import type { ChangeEvent } from '../../../../src/events/types.js';
 import * as answers from '../../../../src/ops/server/page/answers.js';

@@ -1,0 +1,101 @@
+/** What a digest says: it reads a range of the log twice, once for the sums, and once more if its handler reads the events. */
+import { BEFORE_ALL, compareLogIds } from '../../events/log-id.js';
+import { compileSelection } from '../../events/pattern.js';
+import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
+import { attemptDelivery, callWithin, contextFor, shapeEvent } from './attempt.js';
+import type { DigestSummary } from '../handlers/handler.js';
+import type { Noted } from '../receipts/note.js';
+import type { GivenRun, RunOptions } from './run.js';
+import { DigestSums } from './summary.js';
+
+/** As receipts name it; no event has this type. */
+const DIGEST_TYPE = 'changefeed.digest';
+
+export type Attempt = RunOptions & { attempt: number; interrupt: GivenRun['lock']['interrupt'] };
+
+/** One message: how it is sent, and what its receipt is about. */
+export interface Call {
+  send: () => Promise<unknown>;
+  about: Noted;
+}
+
+interface Range {
+  workspace: string;
+  /** Exclusive; the last event that may be in it. */
+  after: string;
+  to: string;
+}
+
+/** Null: another run has gone beyond it. All attempts have the same end, so that they say the same. */
+export async function rangeOf({ job }: GivenRun, { log, offsets, subscription }: RunOptions): Promise<Range | null> {
+  const { workspace, logId } = job.data;
+  const after = await offsets.get(workspace, subscription.name);
+  if (after === null) return null;
+  const to = logId === '' ? await log.tail(workspace) : logId;
+  if (compareLogIds(after, to) >= 0 || to === BEFORE_ALL) return null;
+  if (logId === '') await job.updateData({ ...job.data, logId: to });
+  return { workspace, after, to };
+}
+
+/** Null: no event is selected. */
+export async function digestCall(range: Range, attempt: Attempt): Promise<Call | null> {
+  const { workspace } = range;
+  const sums = new DigestSums();
+  let only: LoggedEvent | null = null;
+  for await (const { shaped, ...logged } of selected(range, attempt)) {
+    only = sums.count === 0 ? logged : null;
+    sums.add({ logId: logged.logId, event: shaped });
+  }
+  if (sums.count === 0) return null;
+  // A single event reads as a single message.
+  if (only !== null) {
+    const delivery = { ...only, id: only.event.id, workspace };
+    return { send: () => attemptDelivery({ ...attempt, delivery }), about: delivery };
+  }
+  const link = linkFor(workspace, attempt);
+  const summary = sums.summary({ workspace, events: () => shapedEvents(range, attempt), link });
+  const { id, from, to, count } = summary;
+  const digest = { fromLogId: from.logId, count };
+  const about = { id, workspace, logId: to.logId, event: { id, type: DIGEST_TYPE, subject: '' }, digest };
+  return { send: () => callWithin(() => callDigest(summary, attempt), attempt), about };
+}
+
+function callDigest(summary: DigestSummary, attempt: Attempt): unknown {
+  const { id, workspace } = summary;
+  const about = { workspace, effectsOf: id, facts: { digest: id } };
+  return attempt.subscription.handleDigest?.(summary, contextFor(attempt, about));
+}
+
+async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
+  const { log, subscription, interrupt } = attempt;
+  const selects = compileSelection(subscription);
+  const range = { workspaces: [workspace], order: 'oldest', from: after, to, types: subscription.on } as const;
+  for await (const entries of log.query(range)) {
+    if (interrupt.cause !== null) throw new Error('interrupted');
+    for (const entry of entries) {
+      const { logId, event } = entry.logged();
+      const shaped = selects(event) ? await shapeEvent(event, workspace, attempt) : null;
+      if (shaped !== null) yield { logId, event, shaped };
+    }
+  }
+}
+
+async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<ChangeEvent> {
+  for await (const { shaped } of selected(range, attempt)) yield shaped;
+}
+
+/** The page as this subscription selects, so far as it can filter. */
+function linkFor(workspace: string, { pageUrl, subscription }: RunOptions): string | null {
+  if (pageUrl === undefined) return null;
+  const { on, lists, fields, class: wanted } = subscription;
+  const [list, field] = [lists, fields].map((all) => (all?.length === 1 ? all[0] : undefined));
+  const query = new URLSearchParams({
+    workspace,
+    ...(!on.includes('crm.*') && { type: on.join(',') }),
+    ...(list !== undefined && { list }),
+    ...(field !== undefined && { field }),
+    // Without it, the page leaves out what no person has edited.
+    ...(wanted !== 'edited' && { show: 'all' }),
+  });
+  return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
+}

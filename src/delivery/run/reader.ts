@@ -1,0 +1,295 @@
+/**
+ * Reads the logs into the queues, one loop per subscription and workspace. After a crash steps are repeated from the
+ * old offset, and `enqueue` recognises what was done. A slow subscription stops when too many events are pending.
+ */
+import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../../events/log-id.js';
+import { isForgetting } from '../../events/notices.js';
+import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
+import type { Schedule, Subscription } from '../handlers/handler.js';
+import type { ChangefeedError } from '../../kit/errors.js';
+import { runLoop } from '../../kit/loop.js';
+import { optionsError } from '../../kit/schema/problem.js';
+import { enqueueEvents, loggedAt, originOf } from '../deliveries.js';
+import { ALLOWANCE_MS, planDigestIn, planNext, scheduledJob, scheduleOf } from '../scheduled-job.js';
+import { compileSelection, readsWorkspace } from '../../events/pattern.js';
+import type { DispatchContext } from '../stores.js';
+import { snapshotNameOf, type StoredTask } from '../act/backfills.js';
+import type { Queues } from '../queues.js';
+import { FULL_WAIT_MS, stepReplay } from '../act/replay.js';
+import { shareLog, type SharedLog } from './shared-log.js';
+import { Snapshot, type SnapshotOptions } from '../act/snapshot.js';
+
+const BATCH = 250;
+/** How often it looks for replays, unless it has found one. */
+const TASKS_INTERVAL_MS = 2_000;
+/** How often it looks whether a digest has gone, or one is still to be planned. */
+const PLANNED_WAIT_MS = 2_000;
+/** A process may be stopped until shortly before a report, and started again. */
+const REPORTS_INTERVAL_MS = 10_000;
+
+interface ReadersOptions extends DispatchContext {
+  queues: Queues;
+  highWater: number;
+  signal: AbortSignal;
+}
+
+/** Resolves when each reader has tried to begin; a failed one tries again. @returns resolves when all have ended */
+export async function startReaders(options: ReadersOptions) {
+  const { subscriptions, workspaces, signal, watch, loops, logger: log, clock } = options;
+  const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
+  const following = logs.map(({ shared }) => shared.run(signal));
+  const readers = subscriptions.flatMap((subscription) => {
+    const selects = compileSelection(subscription);
+    const queue = options.queues.of(subscription.name);
+    return logs
+      .filter(({ workspace }) => readsWorkspace(subscription, workspace))
+      .map((one) => new SubscriptionReader({ ...options, ...one, subscription, selects, queue }));
+  });
+  const run = (reader: SubscriptionReader): Promise<void> =>
+    runLoop({
+      name: reader.name,
+      // The signal of the turn, which also ends a turn that has stalled.
+      run: (turn) => reader.turn(turn),
+      ready: (within) => watch.untilUsable(within),
+      signal,
+      log,
+      clock,
+      loops,
+    });
+  await Promise.allSettled(readers.map((reader) => reader.begin()));
+  const planning = subscriptions.map((one) => planWithoutEvents(one, options));
+  const running = Promise.all([...following, ...readers.map(run), ...planning]);
+  return { ended: (): Promise<unknown> => running };
+}
+
+/** Plans what is done at a time of day whatever the log has: a report, or a comparison. A digest is planned where it has events. */
+async function planWithoutEvents(subscription: Subscription, options: ReadersOptions): Promise<void> {
+  const { name, digest, workspaces: wanted } = subscription;
+  const schedule = scheduleOf(subscription);
+  if (schedule === undefined || digest !== undefined) return;
+  const { workspaces, queues, watch, logger: log, clock, loops, signal } = options;
+  const plan = async (): Promise<number> => {
+    for (const workspace of wanted ?? workspaces) await planNext(queues.of(name), { workspace, schedule }, options);
+    return REPORTS_INTERVAL_MS;
+  };
+  const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
+  await runLoop({ name: `plan ${name}`, run: plan, ready, signal, log, clock, loops });
+}
+
+const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';
+
+interface ReaderOptions extends SnapshotOptions {
+  selects: (event: ChangeEvent) => boolean;
+  shared: SharedLog;
+  /** Pending events of this subscription and workspace above which no more are read. */
+  highWater: number;
+}
+
+class SubscriptionReader {
+  readonly name: string;
+  readonly #options: ReaderOptions;
+  readonly #snapshot: Snapshot;
+  #hasBegun = false;
+  /** As it was read last. */
+  #offset = BEFORE_ALL;
+  /** It was `order: 'none'`: it reads on when nothing waits that has no ordering group. */
+  #isDraining = false;
+  #tasksReadAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when there have been tasks; null: there are none. */
+  #tasksSinceMs: number | null = null;
+  /** As it was when the last batch was entered. */
+  #pending: number;
+
+  constructor(options: ReaderOptions) {
+    this.name = `dispatch ${options.workspace} to ${options.subscription.name}`;
+    this.#options = options;
+    this.#snapshot = new Snapshot(options);
+    this.#pending = options.highWater;
+  }
+
+  async begin(): Promise<void> {
+    if (this.#hasBegun) return;
+    const { workspace, subscription, offsets, logger } = this.#options;
+    await this.#beginAtStart();
+    this.#offset = (await offsets.get(workspace, subscription.name)) ?? BEFORE_ALL;
+    const isOrdered = subscription.order !== 'none';
+    const wasUnordered = await offsets.wasUnordered(workspace, subscription.name, isOrdered);
+    this.#isDraining = isOrdered && wasUnordered;
+    this.#hasBegun = true;
+    if (this.#isDraining) logger.info({ workspace, subscription: subscription.name }, DRAINING);
+  }
+
+  /** The events of a record must not get past those of it that were entered without an order. */
+  async #mustDrain(): Promise<boolean> {
+    await this.begin();
+    if (!this.#isDraining) return false;
+    const { workspace, subscription, offsets, gate } = this.#options;
+    if ((await gate.pending(subscription.name, workspace)).events > 0) return true;
+    await offsets.setOrdered(workspace, subscription.name);
+    this.#isDraining = false;
+    return false;
+  }
+
+  /** Queues one batch, or waits for one. Returns how long to wait before the next turn, in ms. */
+  async turn(signal: AbortSignal): Promise<number> {
+    const { subscription, workspace, offsets, shared } = this.#options;
+    if (await this.#mustDrain()) return FULL_WAIT_MS;
+    // The tasks first: if a snapshot has ended by then, everything it skipped lies before the offset.
+    const tasks = await this.#readTasks();
+    const after = await this.#readOffset();
+    if (await this.#isFull()) return FULL_WAIT_MS;
+    const replayed = await stepReplay(tasks, workspace, this.#options);
+    const mayStep = !this.#snapshot.isLater(tasks) || this.#areTasksKnown();
+    if (mayStep && (await this.#snapshot.step(tasks, after))) return 0;
+    if (subscription.digest !== undefined) return await this.#planDigest(subscription.digest, after, signal);
+
+    const read = await shared.read(after, BATCH);
+    const batch = await this.#upToRewind(read);
+    const last = batch.at(-1);
+    if (last === undefined) {
+      await this.#options.log.checkOffset(workspace, after);
+      if (!replayed) await shared.waitAfter(after, signal, mayStep ? this.#snapshot.waitMs : TASKS_INTERVAL_MS);
+      return 0;
+    }
+    const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };
+    if (sendable === null) return 0;
+    const selected = sendable.events.filter(({ event }) => this.#options.selects(event));
+    const allowed = await this.#allowed(selected.length);
+    if (allowed === null) return PLANNED_WAIT_MS;
+    const entered = selected.slice(0, allowed.events);
+    const enqueued = await enqueueEvents(entered, { ...this.#options, readAt: { offset: after } }, this.#options);
+    this.#pending = enqueued ?? this.#pending;
+    const isCut = entered.length < selected.length;
+    const lastEntered = entered.at(-1)?.logId;
+    const to = isCut ? (lastEntered ?? after) : sendable.to;
+    await offsets.advance(workspace, subscription.name, {
+      ...{ from: after, to, entered: lastEntered },
+      // A snapshot was begun, which must not be forgotten.
+      ...(batch !== read && { task: snapshotNameOf(workspace) }),
+    });
+    if (isCut) await planDigestIn(this.#options.queue, workspace, allowed.endsInMs);
+    return 0;
+  }
+
+  /** The events wait in the log. */
+  async #planDigest(schedule: Schedule, after: string, signal: AbortSignal): Promise<number> {
+    const { workspace, shared, queue } = this.#options;
+    if ((await shared.read(after, 1)).length === 0) {
+      await this.#options.log.checkOffset(workspace, after);
+      await shared.waitAfter(after, signal);
+      return 0;
+    }
+    await planNext(queue, { workspace, schedule }, this.#options);
+    return PLANNED_WAIT_MS;
+  }
+
+  /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */
+  async #allowed(events: number): Promise<{ events: number; endsInMs: number } | null> {
+    const { workspace, subscription, queue, allowance } = this.#options;
+    const { name, mostPerMinute: most } = subscription;
+    if (most === undefined) return { events, endsInMs: 0 };
+    if ((await scheduledJob(queue, workspace)) !== undefined) return null;
+    if (events === 0) return { events, endsInMs: 0 };
+    return await allowance.take(workspace, name, { events, most, windowMs: ALLOWANCE_MS });
+  }
+
+  /** Begins a snapshot where the batch reports that Redis forgot something, and the subscription wants one then. */
+  async #upToRewind(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[]> {
+    if (this.#options.subscription.afterRewind !== 'snapshot') return batch;
+    const at = batch.findIndex(({ event }) => isForgetting(event));
+    const found = batch[at];
+    if (found === undefined) return batch;
+    await this.#snapshot.beginAfter(found.event);
+    this.#tasksReadAtMs = Number.NEGATIVE_INFINITY;
+    return batch.slice(0, at + 1);
+  }
+
+  /** What is found a little later can wait: a replay, or a snapshot that another dispatcher has begun. */
+  async #readTasks(): Promise<readonly StoredTask[]> {
+    const { backfills, subscription, clock } = this.#options;
+    if (clock.monotonic() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return [];
+    await this.begin();
+    const tasks = await backfills.tasks(subscription.name);
+    if (tasks.length === 0) this.#tasksReadAtMs = clock.monotonic();
+    this.#tasksSinceMs = tasks.length === 0 ? null : (this.#tasksSinceMs ?? clock.monotonic());
+    return tasks;
+  }
+
+  /** All dispatchers: one that has not found the tasks would read the log beyond what a snapshot contains. */
+  #areTasksKnown(): boolean {
+    const sinceMs = this.#tasksSinceMs;
+    return sinceMs !== null && this.#options.clock.monotonic() - sinceMs > TASKS_INTERVAL_MS;
+  }
+
+  /** Always the stored one: Redis may have gone back to an earlier state, and another dispatcher may have gone on. */
+  async #readOffset(): Promise<string> {
+    const { workspace, subscription, offsets } = this.#options;
+    await this.begin();
+    this.#offset = (await offsets.get(workspace, subscription.name)) ?? (await this.#beginAgain());
+    return this.#offset;
+  }
+
+  async #isFull(): Promise<boolean> {
+    const { workspace, subscription, gate, highWater } = this.#options;
+    if (this.#pending >= highWater) this.#pending = (await gate.pending(subscription.name, workspace)).events;
+    return this.#pending >= highWater;
+  }
+
+  /**
+   * The stored offset is gone. Where Redis has gone back to before it was stored, the log that is back is of the time before the subscription; what
+   * was logged since is found again, with higher ids.
+   */
+  async #beginAgain(): Promise<string> {
+    const { workspace, subscription, offsets, logger } = this.#options;
+    logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading on from where it last was');
+    return (await offsets.begin(workspace, subscription.name, this.#offset)) ?? this.#offset;
+  }
+
+  async #beginAtStart(): Promise<void> {
+    const { workspace, subscription, offsets, timeZoneOf } = this.#options;
+    const isSnapshot = subscription.start === 'snapshot';
+    for (let begun: string | null = null; begun === null;) {
+      const outdated = await this.#snapshot.stored();
+      if ((await offsets.get(workspace, subscription.name)) !== null) return;
+      if (isSnapshot) await this.#snapshot.begin(outdated);
+      const { start } = subscription;
+      const first =
+        typeof start === 'object' ? await this.#offsetAfter(start.after) : parseBeginning(start, timeZoneOf(workspace));
+      // Where Redis has forgotten the snapshot since, there is no offset yet.
+      const task = isSnapshot ? snapshotNameOf(workspace) : undefined;
+      begun = await offsets.begin(workspace, subscription.name, first ?? (await this.#endWhenRead()), task);
+    }
+  }
+
+  /**
+   * Before the first event of the log that `former` has not handled. What it has queued counts: nothing else would deliver it. Undefined: it
+   * does not read this workspace.
+   */
+  async #offsetAfter(former: string): Promise<string | undefined> {
+    const { workspace, workspaces, subscription, offsets, gate } = this.#options;
+    // The offset first: what `former` enters meanwhile lies behind it.
+    const stored = await Promise.all(workspaces.map((name) => offsets.get(name, former)));
+    if (stored.every((offset) => offset === null)) throw unknownFormer(subscription, former);
+    const offset = stored[workspaces.indexOf(workspace)] ?? undefined;
+    if (offset === undefined) return undefined;
+    const pending = await gate.pendingIds(former, workspace);
+    const queued = pending.flatMap((id) => (originOf(id) === undefined ? (loggedAt(id) ?? []) : []));
+    return [offset, ...queued.map(offsetBefore)].sort(compareLogIds)[0];
+  }
+
+  /** The end of the log when the configuration was read, by the clock of Redis. */
+  async #endWhenRead(): Promise<string> {
+    const { workspace, log, clock, configReadAtMs } = this.#options;
+    const end = await log.tail(workspace);
+    const serverMs = await log.serverMs();
+    const then = offsetBefore(`${serverMs - (clock.monotonic() - configReadAtMs)}-0`);
+    return compareLogIds(then, end) < 0 ? then : end;
+  }
+}
+
+function unknownFormer({ name, handler }: Subscription, former: string): ChangefeedError {
+  const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
+  const problem = `nothing is stored of a subscription "${former}"`;
+  const suggestion = '"changefeed subscriptions list" shows the names that can be given; "now" begins without one.';
+  return optionsError([{ path: ['start', 'after'], owner, problem, suggestion }]);
+}

@@ -1,0 +1,200 @@
+/**
+ * What the runs of deliveries and of digests share: what they are given, the lock of a run, how a failed attempt ends it, and what BullMQ gets.
+ * It must not know what an event or an ordering group is.
+ */
+import { DelayedError, WaitingError, type Job } from 'bullmq';
+import { partsOf } from '../handlers/errors.js';
+import type { ReportOutcome, Subscription } from '../handlers/handler.js';
+import { systemClock, type Clock } from '../../kit/clock.js';
+import type { Episode } from '../../kit/episode.js';
+import type { Log } from '../../kit/log.js';
+import type { Unfinished } from '../../kit/unfinished.js';
+import { placeIn } from '../../kit/user-frame.js';
+import type { EventLog } from '../../log/event-log.js';
+import type { Interrupt, SurroundingsOf } from './attempt.js';
+import { noteFailure } from './circuit-breaker.js';
+import {
+  AttemptFailedError,
+  deadLetterError,
+  decideRetry,
+  recordFailure,
+  waitLeftMs,
+  type FailedAttempt,
+  type Wait,
+} from '../failure.js';
+import type { JobData, QueueHandle } from '../queues.js';
+import type { Noting } from '../receipts/note.js';
+import type { DeliveryStores } from '../stores.js';
+import type { VerifyOptions } from '../verify/verify.js';
+
+export interface HandlingContext extends DeliveryStores {
+  log: EventLog;
+  /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
+  logAgeMs?: number | undefined;
+  measure?: Noting['measure'];
+  logger: Log;
+  clock: Clock;
+  unfinished: Unfinished;
+  surroundingsOf: SurroundingsOf;
+  /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
+  countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;
+  /** Compares the copy of a subscription with the lists. @defaultValue none is compared */
+  verifyCopy?: ((subscription: string, call: VerifyOptions) => Promise<unknown>) | undefined;
+  /** The address of the status page, for links. @defaultValue no links */
+  pageUrl?: string | undefined;
+}
+
+export interface RunOptions extends HandlingContext {
+  subscription: Subscription;
+  /** How long a job's lock lasts unless it is extended, ms. */
+  lockMs: number;
+  queue: () => QueueHandle;
+  /** Its failures in this process since the last success. */
+  failing: Episode;
+}
+
+/** What is known of the lock of a run. Its time is real: the lock does not follow `clock`. */
+export interface Lock {
+  token: string;
+  interrupt: Interrupt;
+  /** It lasts at least until then, by the monotonic clock. */
+  untilMs: number;
+}
+
+export interface GivenRun {
+  job: Job<JobData>;
+  lock: Lock;
+}
+
+/** 1 for the first attempt. A run whose process was lost, or did not respond for longer than the lock, was an attempt too. */
+export function numberOf({ attemptsMade, stalledCounter }: Job<JobData>): number {
+  return attemptsMade + stalledCounter + 1;
+}
+
+/** Another run has the job, or will have it: this one ends without a result, and its attempt does not count. Any step may throw it. */
+export class TakenOver extends Error {}
+
+/** Nothing may be written on the job by a process that does not hold its lock. @throws TakenOver */
+export async function extendLock({ job, lock }: GivenRun, { lockMs }: RunOptions): Promise<void> {
+  const askedAtMs = systemClock.monotonic();
+  if ((await job.extendLock(lock.token, lockMs)) !== 1) throw new TakenOver();
+  lock.untilMs = askedAtMs + lockMs;
+}
+
+/**
+ * A run looks at its lock until it is not over, without an `await` between the last look and the call of the handler: a process that was
+ * suspended must not call it for what another one has handled meanwhile. @throws TakenOver
+ */
+export function isLockOver({ lock }: GivenRun): boolean {
+  if (lock.interrupt.cause === 'lost') throw new TakenOver();
+  return systemClock.monotonic() >= lock.untilMs;
+}
+
+/** How a failed attempt ends its run. `paused` and `stopping`: it does not count. */
+export type Failed =
+  | ({ outcome: 'retry'; failure: FailedAttempt } & Wait)
+  | { outcome: 'dead'; failure: FailedAttempt }
+  | { outcome: 'paused'; failure: FailedAttempt }
+  | { outcome: 'stopping' };
+
+export interface Attempted {
+  attempt: number;
+  /** When its run began, and how long the handler took; ms. */
+  beganMs: number;
+  ms: number;
+  /** The event or digest, for the log. */
+  facts: object;
+  /** What is logged where no attempt follows. */
+  ended: string;
+}
+
+/** The outcome of an attempt that threw `error`. @throws TakenOver */
+export async function outcomeOfFailure(
+  error: unknown,
+  { job, lock }: GivenRun,
+  attempted: Attempted,
+  context: RunOptions,
+): Promise<Failed> {
+  const { subscription, clock } = context;
+  if (error instanceof TakenOver || lock.interrupt.cause === 'lost') throw new TakenOver();
+  // We interrupted it. The next process finds the job at the front of the queue.
+  if (lock.interrupt.cause === 'stopping') return { outcome: 'stopping' };
+  const health = await noteFailure(error, job.data.workspace, { ...context, queue: context.queue() });
+  const { attempt, ms } = attempted;
+  const failure = recordFailure(error, { attempt, nowMs: clock.now(), ms });
+  // What failed is the first to be handled when the subscription is resumed.
+  if (health === 'paused') return { outcome: 'paused', failure };
+  const decision = decideRetry(error, { attempt, retry: subscription.retry, random: Math.random() });
+  if (decision.outcome === 'dead') {
+    logFailure(error, { ...attempted, failure, because: decision.because }, context);
+    return { outcome: 'dead', failure };
+  }
+  logFailure(error, { ...attempted, failure, retryInMs: decision.waitMs }, context);
+  const { waitMs } = decision;
+  return { outcome: 'retry', failure, waitMs, untilMs: (await context.log.serverMs()) + waitMs };
+}
+
+/**
+ * A job comes too early where the clock of this process is ahead of that which planned it, where that was ahead, or where a person has promoted
+ * it. Then its attempt waits on, so that no attempt is used up before its time.
+ * @returns ms; 0: the attempt may begin
+ */
+export async function waitBefore({ job }: GivenRun, { log }: RunOptions): Promise<number> {
+  const last = job.attemptsMade === 0 ? undefined : job.stacktrace?.at(-1);
+  return last === undefined ? 0 : waitLeftMs(last, await log.serverMs());
+}
+
+export const HANDLER_FAILED = 'handler failed, the event will be retried';
+
+interface FailedLine {
+  facts: object;
+  ended: string;
+  beganMs: number;
+  failure: FailedAttempt;
+  /** Why no attempt follows. */
+  because?: 'permanent' | 'exhausted' | 'crashed';
+  /** When the next attempt follows. */
+  retryInMs?: number;
+}
+
+/** The line of an attempt that failed, with every fact. While an endpoint is away, only its first failure is a warning. */
+export function logFailure(
+  thrown: unknown,
+  { facts: about, ended, beganMs, failure, because, retryInMs }: FailedLine,
+  { logger, failing }: RunOptions,
+): void {
+  const { attempt, message: said, code, frames, status, ms } = failure;
+  const { known: error } = partsOf(thrown);
+  const facts = { ...about, attempt, error, at: placeIn(frames.join('\n')), code, status, ms };
+  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
+  if (because !== undefined) {
+    logger.error({ ...facts, because }, ended);
+    return;
+  }
+  // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
+  const isOld = !failing.holds && failing.explains(beganMs);
+  const line = { ...facts, retryInMs };
+  if (isOld || !failing.failed(line, { kind: code ?? '' })) logger.debug(line, HANDLER_FAILED);
+}
+
+/** The outcomes that BullMQ hears of. It completes the job after any other. */
+type Reported = Failed | { outcome: 'waits'; waitMs: number };
+
+/** @throws what tells BullMQ to delay, fail or requeue the job */
+export async function report(ended: Reported, { job, lock }: GivenRun): Promise<never> {
+  switch (ended.outcome) {
+    case 'retry':
+      throw new AttemptFailedError(ended.failure, ended);
+    case 'dead':
+      throw deadLetterError(ended.failure);
+    case 'waits':
+      // BullMQ counts by the clock of the process, whatever `clock` is.
+      await job.moveToDelayed(systemClock.now() + ended.waitMs, lock.token);
+      throw new DelayedError();
+    // Back to the front of the queue.
+    case 'paused':
+    case 'stopping':
+      await job.moveToWait(lock.token);
+      throw new WaitingError();
+  }
+}
