@@ -1,4 +1,8 @@
-/** What the page asks about rules and has done with them. Each answer is of the file as it is now. */
+/**
+ * What the page asks about rules and has done with them. Each answer is of the file as it is now. A saved rule runs in four steps: its place in the
+ * logs is set to their end (`beginNow`); the file is written under a lock (config/change-rules.ts); within a second each process reads it
+ * (watch-config.ts); and the service stops and opens again in the same process (process.ts), with a private Redis that it holds meanwhile.
+ */
 import { randomUUID } from 'node:crypto';
 import { changeRules } from '../config/change-rules.js';
 import { problemsText } from '../config/report.js';

@@ -1,4 +1,8 @@
-/** The receipts of each subscription and workspace: a stream of entries of some 5 kB, and the open ones, which are not in an entry yet. */
+/**
+ * The receipts of each subscription and workspace: a stream of entries of some 5 kB, and the open ones, which are not in an entry yet. A receipt
+ * is made where an attempt ends (note.ts), and written by the script that moves the group on (groups/lua/group-advance.lua). It goes with its
+ * entry, by age and number (`trim`, on the clock of workers/dispatch.ts), and with an erased record.
+ */
 import type { Redis } from '../../redis/client.js';
 import { isInFuture } from '../../kit/stored-time.js';
 import type { Keys } from '../../redis/keys.js';

@@ -1,4 +1,7 @@
-/** A 429 waits as the server asks, otherwise 10 s, doubled each time, at most 60 s. In the end the checkpoint stays. */
+/**
+ * Tries a page again. A 429 waits as the server asks, otherwise 10 s, doubled each time, at most 60 s. It pauses the budget of all processes
+ * (lua/pause-budget.lua) and lowers what they may ask for (allowance.ts). In the end the checkpoint stays.
+ */
 import { ChangefeedError } from '../../kit/errors.js';
 import type { BackoffOptions } from '../../kit/backoff.js';
 import type { Clock } from '../../kit/clock.js';
