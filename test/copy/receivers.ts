@@ -32,7 +32,8 @@ export class Receiver {
   readonly completes: CopyList[] = [];
   readonly #crm: CopyCrm;
   readonly #rows = new Map<string, Held>();
-  readonly #delivered: ChangeEvent[] = [];
+  /** Null: Redis went back. */
+  readonly #delivered: (ChangeEvent | null)[] = [];
   readonly #died = new Set<string>();
 
   constructor(
@@ -57,12 +58,24 @@ export class Receiver {
     return { people: of('people'), todo: of('todo') };
   }
 
-  /** Of one record, sequences do not step back, and one is of one content. A retried dead letter runs after those that waited. */
+  /** What waited at the time to which it goes back is sent, whatever has been sent since. */
+  wentBack(): void {
+    this.#delivered.push(null);
+  }
+
+  /**
+   * Of one record, sequences do not step back, and one is of one content. A retried dead letter runs after those that waited. Where Redis went
+   * back, only the copy is judged.
+   */
   outOfOrder(): string[] {
     const newest = new Map<string, ChangeEvent>();
     const handled = new Set<string>();
     const found: string[] = [];
     for (const event of this.#delivered) {
+      if (event === null) {
+        newest.clear();
+        continue;
+      }
       const { id, source, type, subject, data } = event;
       const record = `${source} ${type.split('.')[1] ?? ''} ${subject}`;
       const before = newest.get(record);

@@ -177,6 +177,7 @@ export class World {
     if (!(await this.redis.goBack())) return false;
     this.#checkedTo = '0';
     this.rule?.wentBack();
+    for (const receiver of this.receivers) receiver.wentBack();
     // The feed may report what it has forgotten that it reported.
     this.guarded = [];
     return true;
