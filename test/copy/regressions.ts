@@ -73,4 +73,19 @@ export const REGRESSIONS: readonly { found: string; history: History }[] = [
     found: 'a rule got what was logged before it was switched on, when Redis went back to before that',
     history: { ...CALM, second: 'rule', acts: acts('edit', 'sweep', 'backup', 'rule on', 'failover') },
   },
+  {
+    found: 'a snapshot after a loss took a sweep from before it for a later one, as the clock had been set back',
+    history: {
+      served: { ...CALM.served, pageSize: 7, most: 'todo' },
+      polling: 'service',
+      second: 'none',
+      acts: [
+        ...acts('backup'),
+        { do: 'import', list: 'people', n: 686 },
+        ...acts('sweep'),
+        { do: 'step', list: 'todo', n: 417 },
+        ...acts('failover'),
+      ],
+    },
+  },
 ];

@@ -37,7 +37,7 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
   ) {
     const list = new StoredList(test);
     await list.baseline(records);
-    await list.complete(at(6), found);
+    await list.complete(7, found);
     const refused = new Set<string>();
     const got: string[] = [];
     const handle = ({ subject, type, data }: ChangeEvent): void => {
@@ -77,7 +77,7 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
 
     await list.discardHeld();
     await list.baseline(['p3'], { complete: false });
-    await list.complete(at(7));
+    await list.complete(7);
     await eventually(() => expect(got.slice(2)).toEqual([...snapshotsOf('p3'), end]));
     await settled();
     expect([await incomplete(), await test.redis.exists(test.keys.undelivered('s', WORKSPACE))]).toEqual([[], 0]);
@@ -89,10 +89,10 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
     refused.add('p2');
     await begin();
     await eventuallyDead(dead, 1);
-    await list.complete(at(7), { held: [held] });
+    await list.complete(7, { held: [held] });
     await list.discardHeld();
     await list.baseline(['p3'], { complete: false });
-    await list.complete(at(8));
+    await list.complete(7);
     refused.clear();
     await dead.retry();
     await eventually(() => expect(got.at(-1)).toBe(end));
@@ -105,7 +105,7 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
     await begin();
     await eventually(async () => expect(await incomplete()).toEqual([{ ...nothing, unreadable: 1, records: ['p9'] }]));
     expect(got).toEqual(snapshotsOf('p1'));
-    await list.complete(at(7));
+    await list.complete(7);
     await eventually(() => expect(got).toEqual([...snapshotsOf('p1'), end]));
   });
 
@@ -127,7 +127,7 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
   it.each(['record', 'none'] as const)(
     'snapshot: with order %s, what was dropped is said, and the next one sends it',
     async (order) => {
-      const { got, refused, begin, incomplete, dead } = await sent(['p1', 'p2'], undefined, { order });
+      const { list, got, refused, begin, incomplete, dead } = await sent(['p1', 'p2'], undefined, { order });
       refused.add('p2');
       await begin();
       await eventuallyDead(dead, 1);
@@ -136,6 +136,7 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
       expect(got).toEqual(snapshotsOf('p1'));
       refused.clear();
       await begin(8);
+      await list.complete(8);
       const later = firstSequenceOf(8) - 1;
       await eventually(() => expect(got.at(-1)).toBe(`list:people complete ${later}`));
       expect(got.slice(1, -1).toSorted()).toEqual([`p1 snapshot ${later}`, `p2 snapshot ${later}`]);

@@ -28,11 +28,13 @@ export class StoredList {
     if (complete) await this.complete();
   }
 
-  async complete(at = AT, found: Pick<SweepSummary, 'held' | 'unreadable'> = {}): Promise<void> {
-    const times = { startedAt: at, completedAt: at };
+  /** @param epoch in which the sweep began */
+  async complete(epoch = 0, found: Pick<SweepSummary, 'held' | 'unreadable'> = {}): Promise<void> {
     const summary = {
       sweepId: 'people-1',
-      ...times,
+      startedAt: AT,
+      completedAt: AT,
+      epoch,
       mode: 'baseline',
       pages: 1,
       counts: noCounts(),

@@ -35,7 +35,7 @@ export async function endingLists(
   if (ending.length === 0) return [];
   const sent = await backfills.undelivered(subscription, workspace);
   const looks = ending.map(async (one): Promise<EndingList> => {
-    const condition = await source.condition(workspace, one.list, after?.since);
+    const condition = await source.condition(workspace, one.list, after?.epoch);
     const undelivered = sent.get(one.list) ?? NOTHING;
     return { workspace, ending: one, condition, undelivered, verdict: verdictOn(one, condition, undelivered) };
   });

@@ -163,10 +163,10 @@ export class Snapshot {
     if (unread.length === 0) return null;
     const { workspace, source } = this.#options;
     for (const list of unread) {
-      const { readiness } = await source.condition(workspace, list, after?.since);
+      const { readiness } = await source.condition(workspace, list, after?.epoch);
       if (readiness !== 'ready') continue;
       if (after !== undefined) await source.begin(workspace, list);
-      const condition = await source.condition(workspace, list, after?.since);
+      const condition = await source.condition(workspace, list, after?.epoch);
       return { list, from: null, decided: isWhole(condition) ? condition.decided : null };
     }
     return null;
@@ -300,7 +300,7 @@ export async function isSnapshotRunning(
   const { staged, reading, unread, after } = stored.task;
   if (staged || reading !== null) return true;
   for (const list of unread)
-    if ((await context.source.condition(workspace, list, after?.since)).readiness === 'ready') return true;
+    if ((await context.source.condition(workspace, list, after?.epoch)).readiness === 'ready') return true;
   return (await endingLists(stored, name, context)).some(({ verdict }) => verdict !== 'waits');
 }
 

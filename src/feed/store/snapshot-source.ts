@@ -9,7 +9,6 @@ import { BEFORE_ALL } from '../../events/log-id.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Redis } from '../../redis/client.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
-import { isInFuture } from '../../kit/stored-time.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
@@ -58,16 +57,15 @@ export function isWhole({ readiness, held, unreadable }: ListCondition): boolean
 
 export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
-  const condition = async (workspace: string, list: ListName, since = ''): Promise<ListCondition> => {
+  const condition = async (workspace: string, list: ListName, least = 0): Promise<ListCondition> => {
     const options = configured(workspace, list);
     const hash = keys.sweep(workspace, list);
     const [lastSweep = null, ...decided] = await redis.hmget(hash, 'lastSweep', 'baselineAt', 'discardedAt', 'quietly');
     const [baselineAt = null] = decided;
     const summary = readSummary(lastSweep, { keys, workspace }, list);
-    const { startedAt = '', held = [], unreadable = [] } = summary ?? {};
-    // A `since` in the future is none: the snapshot would wait for it.
-    const isSince = startedAt >= since || isInFuture(Date.parse(since), clock.now());
-    const stored = baselineAt !== null && isSince ? 'ready' : 'waiting';
+    const { epoch = 0, held = [], unreadable = [] } = summary ?? {};
+    // By the epoch, not by times: a clock may have been set back since an earlier sweep.
+    const stored = baselineAt !== null && epoch >= least ? 'ready' : 'waiting';
     return {
       readiness: options?.enabled === true ? stored : 'off',
       held: held.reduce((sum, { count }) => sum + count, 0),
@@ -80,7 +78,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
     async begin(workspace: string, list: ListName): Promise<void> {
       await redis.hincrby(keys.sweep(workspace, list), SNAPSHOTS_FIELD, 1);
     },
-    /** @param since `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
+    /** @param least `waiting` until a sweep that began in this epoch, or a later one, is complete. @defaultValue any sweep will do */
     condition,
     /**
      * Over all steps, each record comes at least once.
