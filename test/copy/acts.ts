@@ -61,11 +61,18 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   },
   'mass removal': (world, act) => remove(world, act, Math.max(12, Math.ceil(world.crm.rows(act.list).length / 2))),
   async strangers(world, { list, n }) {
-    const { crm, guarded } = world;
-    const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id));
+    const { crm } = world;
+    // An import may not have been swept, or be held: then the feed does not know its records.
+    const isImported = (id: string): boolean => world.guarded.some((one) => one.list === list && one.ids.has(id));
+    const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id) && !isImported(id));
     await changeOwner(world, n, () => crm.showStrangers(list, true));
-    if (known.length < 20) return;
-    guarded.push({ list, ids: new Set(crm.rows(list).map(({ id }) => id)), allowed: 0, reported: new Set() });
+    if (known.length >= 20) {
+      const ids = new Set(crm.rows(list).map(({ id }) => id));
+      world.guarded.push({ list, ids, allowed: 0, reported: new Set() });
+      return;
+    }
+    // Of a short list they pass, and a sweep that is complete with them begins to count anew.
+    world.guarded = world.guarded.filter((one) => one.list !== list);
   },
   own: (world, { list, n }) => changeOwner(world, n, () => world.crm.showStrangers(list, false)),
   accept: (world, act) => decide(world, act, 'accept'),
