@@ -62,9 +62,9 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   'mass removal': (world, act) => remove(world, act, Math.max(12, Math.ceil(world.crm.rows(act.list).length / 2))),
   async strangers(world, { list, n }) {
     const { crm } = world;
-    // An import may not have been swept, or be held: then the feed does not know its records.
+    // What was held when it was swept is not known.
     const isImported = (id: string): boolean => world.guarded.some((one) => one.list === list && one.ids.has(id));
-    const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id) && !isImported(id));
+    const known = crm.rows(list).filter(({ id }) => world.swept[list].has(id) && !isImported(id));
     await changeOwner(world, n, () => crm.showStrangers(list, true));
     if (known.length >= 20) {
       const ids = new Set(crm.rows(list).map(({ id }) => id));

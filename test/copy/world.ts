@@ -34,6 +34,8 @@ interface Guarded {
   reported: Set<string>;
 }
 
+const NOTHING_SWEPT = { people: new Set<string>(), todo: new Set<string>() };
+
 export class World {
   readonly crm: CopyCrm;
   readonly clock;
@@ -46,6 +48,8 @@ export class World {
   readonly missed = new Set<string>();
   removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
   guarded: Guarded[] = [];
+  /** Own records that the last complete sweep has seen; none since Redis went back. */
+  swept: Record<CopyList, ReadonlySet<string>> = NOTHING_SWEPT;
   feed!: Changefeed;
   readonly #history: History;
   readonly #lane: Lane;
@@ -155,6 +159,10 @@ export class World {
     this.pass(BETWEEN_SWEEPS_MS);
     this.#sweptAt = [this.#sweptAt[1], this.crm.tick];
     const sweeps = await this.feed.sweep();
+    for (const { list, outcome } of sweeps) {
+      const own = this.crm.rows(list as CopyList).filter(({ id }) => !this.crm.isStranger(id));
+      if (outcome === 'complete') this.swept = { ...this.swept, [list]: new Set(own.map(({ id }) => id)) };
+    }
     return sweeps.every(({ outcome }) => outcome === 'complete');
   }
 
@@ -180,6 +188,7 @@ export class World {
     for (const receiver of this.receivers) receiver.wentBack();
     // The feed may report what it has forgotten that it reported.
     this.guarded = [];
+    this.swept = NOTHING_SWEPT;
     return true;
   }
 
