@@ -16,6 +16,16 @@ export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
       'const isDelivered = true;',
     ],
   ],
+  'a snapshot takes any sweep for one since Redis went back': [
+    ['src/feed/store/snapshot-source.ts', 'epoch >= least', 'epoch >= 0 * least'],
+  ],
+  'a subscription whose offset is lost reads the log from its beginning': [
+    [
+      'src/delivery/run/reader.ts',
+      'return (await offsets.begin(workspace, subscription.name, this.#offset)) ?? this.#offset;',
+      'return (await offsets.begin(workspace, subscription.name, BEFORE_ALL)) ?? this.#offset;',
+    ],
+  ],
   'a snapshot leaves out what is gone': [
     [
       'src/feed/store/snapshot-source.ts',
