@@ -47,9 +47,14 @@ export class LogEntry {
   parse(): ChangeEvent {
     const at = { what: 'an event of the log', key: this.#log, field: this.logId } as const;
     const event = readEvent(textOf(this.bytes), at);
-    if (event.type === this.type && event.subject === this.subject) return event;
+    if (event.type === this.type && inUtf8(event.subject) === this.subject) return event;
     throw unreadable(at, 'one whose fields "type" and "subject" are not those of its event');
   }
+}
+
+/** As the field has it: half a character is none in UTF-8. */
+export function inUtf8(subject: string): string {
+  return Buffer.from(subject).toString();
 }
 
 /** Names alternate with values, and a value may be anything. @param usual where this release writes the name */

@@ -4,7 +4,7 @@ import { compileTypes } from '../events/pattern.js';
 import { END, type Position } from '../events/position.js';
 import type { Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
-import { LogEntry, type StreamEntry } from './entry.js';
+import { inUtf8, LogEntry, type StreamEntry } from './entry.js';
 
 export interface LogQuery {
   /** Of several, the entries are in the order of their time, and those of one workspace in the order of its log. */
@@ -38,8 +38,9 @@ export async function* queryLog(
   { workspaces, order, from, to, types, record, limit = Infinity, signal }: LogQuery,
 ): AsyncGenerator<LogEntry[], void, undefined> {
   const isType = types === undefined ? null : compileTypes({ on: types });
+  const subject = record === undefined ? null : inUtf8(record);
   const isWanted = (entry: LogEntry): boolean =>
-    (record ?? entry.subject) === entry.subject && (isType === null || isType(entry.type));
+    (subject === null || subject === entry.subject) && (isType === null || isType(entry.type));
   const isAll = isType === null && record === undefined;
   const logs = workspaces.map((workspace) => {
     const own = typeof from === 'string' ? from : from?.get(workspace);

@@ -141,7 +141,7 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     drain(child);
     await once(child, 'close');
     expect(readFileSync(join(cwd, 'code'), 'utf8')).toBe('0\n');
-    expect(processesOf(cwd)).toEqual([]);
+    await eventually(() => expect(processesOf(cwd)).toEqual([]));
     expect(readdirSync(join(cwd, 'tmp')).filter(isOurs)).toEqual([]);
   });
 
@@ -173,6 +173,6 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     const ended = once(child, 'close');
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    expect(await isLeft(url)).toEqual(NOTHING);
+    await eventually(async () => expect(await isLeft(url)).toEqual(NOTHING));
   });
 });

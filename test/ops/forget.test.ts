@@ -225,7 +225,8 @@ describe('forget: a workspace', () => {
     const done = await folder.call(['forget', 'gone-co', '--yes'], env);
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('"what":"forget"') as string });
     expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
-    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
+    // Who did it is kept.
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([redis.keys.audit()]);
     expect((await folder.call(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
       'Nothing is stored of a workspace "gone-co".\n',
     );

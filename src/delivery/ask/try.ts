@@ -8,7 +8,7 @@ import { compileTypes, explainSelection } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
-import type { LogEntry } from '../../log/entry.js';
+import { inUtf8, type LogEntry } from '../../log/entry.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionContext } from '../stores.js';
 import type { RefusedBy, Tried } from './tried.js';
@@ -83,9 +83,9 @@ class Counts {
     this.#explain = explainSelection(subscription);
     this.#isOf =
       record !== undefined
-        ? (entry) => entry.subject === record.id && listOf(entry, catalogue) === list
+        ? (entry) => entry.subject === inUtf8(record.id) && listOf(entry, catalogue) === list
         : search !== undefined
-          ? (entry) => entry.subject === search || (titleOfEvent(entry.parse())?.includes(search) ?? false)
+          ? (entry) => entry.subject === inUtf8(search) || (titleOfEvent(entry.parse())?.includes(search) ?? false)
           : null;
     this.#examples = examples ?? (this.#isOf === null ? 10 : Infinity);
     const others = [workspaces, lists, fields, from, notFrom, where, wanted];
