@@ -50,7 +50,7 @@ export async function killedImport(
       expect(await createOffsetStore(test.redis, test.keys).get(WORKSPACE, 's')).toBe(last);
       expect(await deps.gate.pending('s', WORKSPACE)).toMatchObject({ events: 0 });
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 120_000 },
   );
   await queues.close();
   const noted = async (kind: string): Promise<string[][]> =>
