@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 const CEILINGS = [
   { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 47_200 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 6_400 },
-  { folders: ['test'], endings: /\.ts$/, most: 46_950 },
+  { folders: ['test'], endings: /\.ts$/, most: 47_000 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;
