@@ -59,7 +59,7 @@ export interface Action<
   readonly offline?: true;
   /** It reads much of the log, or of the stored records. @defaultValue it does not */
   readonly cost?: 'log' | 'records';
-  /** What the audit keeps besides the names in the path. Null: nothing was decided. @defaultValue the count of the answer */
+  /** What the audit keeps. Null: nothing was decided. @defaultValue the names in the path, and the count of the answer */
   readonly audited?: (answer: z.output<Answer>, input: z.output<Input>) => Readonly<Record<string, unknown>> | null;
   run(input: z.output<Input>, acting: Needs): Promise<Plain<z.output<Answer>>>;
 }

@@ -9,10 +9,12 @@ export function entryOf<Input extends z.ZodObject, Answer extends z.ZodType, Nee
   answered: object,
 ): { what: string; count?: number } | null {
   const given = asked as Readonly<Record<string, unknown>>;
-  const facts =
-    action.audited === undefined ? {} : action.audited(answered as z.output<Answer>, given as z.output<Input>);
-  if (given['dryRun'] === true || facts === null) return null;
+  if (given['dryRun'] === true) return null;
+  if (action.audited !== undefined) {
+    const facts = action.audited(answered as z.output<Answer>, given as z.output<Input>);
+    return facts && { what: action.name, ...facts };
+  }
   const named = Object.fromEntries<unknown>(namesInPath(action).map((name) => [name, given[name]]));
   const { count } = answered as { count?: number };
-  return { what: action.name, ...named, ...(count !== undefined && { count }), ...facts };
+  return { what: action.name, ...named, ...(count !== undefined && { count }) };
 }

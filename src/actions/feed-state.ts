@@ -1,10 +1,10 @@
 /** What can be asked about the feed as a whole, and who did what with it. */
 import { z } from 'zod';
 import { AUDIT_OUTCOMES } from '../ops/audit.js';
+import { usage } from '../kit/errors.js';
 import { parseDuration } from '../kit/duration.js';
 import { isoTime } from '../kit/clock.js';
 import * as answers from '../ops/server/page/answers.js';
-import { RefusedError } from '../ops/server/page/api.js';
 import { SAMPLE_MS } from '../ops/server/page/history.js';
 import { defineAction, definePageAction } from './define.js';
 import { short } from './fields.js';
@@ -100,7 +100,6 @@ export const listAudit = defineAction({
 function timeFrom(text: string): string {
   const ms = parseDuration(text);
   const at = ms === undefined ? Date.parse(text) : new Date().getTime() - ms;
-  if (Number.isNaN(at))
-    throw new RefusedError(400, `since: found "${text}"; allowed: a duration such as 7d, or a time.`);
+  if (Number.isNaN(at)) throw usage(`since: found "${text}"; allowed: a duration such as 7d, or a time.`);
   return isoTime(at);
 }

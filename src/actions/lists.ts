@@ -102,7 +102,8 @@ export const erase = defineAction({
   ],
   input: z.strictObject({ workspace: workspaceOf, list, id: z.string().min(1).max(2_000).describe('its id'), dryRun }),
   answer: answers.erased,
-  audited: ({ count, tombstone }) => ({ count, tombstone }),
+  // Not the id.
+  audited: ({ count, tombstone }, { workspace, list: name }) => ({ workspace, list: name, count, tombstone }),
   async run(call, { feed }) {
     const erased = await feed.erase(call);
     return { count: erased.events + Number(erased.stored), ...erased };

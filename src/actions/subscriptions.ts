@@ -203,7 +203,8 @@ export const verify = defineAction({
     repair: z.boolean().optional().describe('send the records that are wrong again'),
   }),
   answer: verifiedSchema,
-  audited: ({ repaired }) => (repaired === null ? null : { what: 'verify repair', count: repaired }),
+  audited: ({ repaired }, { subscription: name }) =>
+    repaired === null ? null : { what: 'verify repair', subscription: name, count: repaired },
   run: ({ subscription: name, ...call }, { feed }) => feed.verify(name, undefined, call),
 });
 
@@ -265,6 +266,6 @@ export const forgetSubscription = defineAction({
   ],
   input: z.strictObject({ subscription, dryRun }),
   answer: answers.stored,
-  audited: ({ waiting, dead }) => ({ count: waiting + dead }),
+  audited: ({ waiting, dead }, { subscription: name }) => ({ subscription: name, count: waiting + dead }),
   run: ({ subscription: name, ...call }, { feed }) => feed.forgetSubscription(name, { dryRun: call.dryRun ?? false }),
 });

@@ -71,7 +71,8 @@ export function createAudit(deps: AuditDeps) {
     const [key, oldest] = [keys.audit(), String(Math.max(0, clock.now() - keepMs))];
     try {
       const stored = redis.pipeline().xadd(key, 'MAXLEN', '~', MOST_ENTRIES, '*', 'entry', JSON.stringify(entry));
-      await stored.xtrim(key, 'MINID', '~', oldest).exec();
+      const [[error] = [null]] = (await stored.xtrim(key, 'MINID', '~', oldest).exec()) ?? [];
+      if (error !== null) throw error;
     } catch (error) {
       // What was decided is done, and the log has it.
       log.warn({ error: messageOf(error) }, 'an entry of the audit was not stored');
