@@ -30,6 +30,7 @@ export class Rule {
   /** Each time that it is switched on or off. */
   #period = 0;
   #isOn = false;
+  #isSwitchedOff = false;
   #stalls = false;
 
   constructor(name: string) {
@@ -78,10 +79,17 @@ export class Rule {
     });
     const saved = await ask('/copied', { revision, rule: { ...RULE, enabled } });
     if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
-    if (enabled !== this.#isOn) this.#period += 1;
+    if (enabled && !this.#isOn) this.#period += 1;
+    this.#isSwitchedOff = this.#isOn && !enabled;
     this.#isOn = enabled;
     for (const event of this.#waiting.values()) this.#interrupted.add(event);
     this.#release(503);
+  }
+
+  /** Every process has stopped since it was switched: until then, one that is switched off may send. */
+  hasStopped(): void {
+    if (this.#isSwitchedOff) this.#period += 1;
+    this.#isSwitchedOff = false;
   }
 
   /** Nobody waits for one that is on and never answers. */

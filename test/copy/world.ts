@@ -176,8 +176,9 @@ export class World {
   /** A process that reads the file again opens the feed again. */
   async switchRule(on: boolean): Promise<void> {
     if (this.rule === null) return;
-    await this.rule.switch(this.feed, on);
-    await this.restart();
+    const { rule } = this;
+    await rule.switch(this.feed, on);
+    await this.restart(() => rule.hasStopped());
   }
 
   /** Redis goes back to the last backup. @returns false where there is none */
