@@ -16,6 +16,7 @@ import { compileTypes, readsWorkspace } from '../events/pattern.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { ChangeEvent } from '../events/types.js';
 import { createSnapshotSource } from '../feed/store/snapshot-source.js';
+import { giveWay } from '../kit/give-way.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
 import type { AppContext } from '../../workers/context.js';
@@ -125,6 +126,7 @@ async function valuesIn(
   const counts = new Map<string, number>();
   let position: Parameters<typeof source.scan>[2] = null;
   for (let step = 0; step < STEPS; step += 1) {
+    await giveWay();
     const { records, next } = await source.scan(name, list, position);
     for (const { event } of records)
       for (const text of textsIn(event?.data.after?.[field])) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -41,7 +41,11 @@ async function decide(world: World, { list }: Act, how: 'accept' | 'discard'): P
     // What is held has been discarded.
     if (how === 'discard' || !(error instanceof ChangefeedError)) throw error;
   });
+  const decided = world.guarded.filter((one) => one.list === list);
   world.guarded = world.guarded.filter((one) => one.list !== list);
+  // What was held is stored by the next sweep.
+  const swept = [...world.swept[list]].filter((id) => !decided.some(({ ids }) => ids.has(id)));
+  world.swept = { ...world.swept, [list]: new Set(swept) };
 }
 
 export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
@@ -118,7 +122,8 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   'rule stalls': ({ rule }) => rule?.stall(),
   async erase(world, act) {
     // The person is removed in the CRM too, and half of them come back there.
-    const [id = ''] = some(world, act, 1);
+    const [id] = some(world, act, 1);
+    if (id === undefined) return;
     world.crm.erased.add(keyOf(act.list, id));
     await world.feed.erase({ workspace: 'acme', list: act.list, id });
     const removed = world.crm.remove(act.list, [id]);

@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq';
 import { compareLogIds } from '../../events/log-id.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime, systemClock } from '../../kit/clock.js';
+import { giveWay } from '../../kit/give-way.js';
 import { enqueue, leaveGroup, letterIdOf, replayOf, retriedId } from '../deliveries.js';
 import { parseFailedAttempt, type FailedAttempt } from '../failure.js';
 import { compileSelection } from '../../events/pattern.js';
@@ -181,6 +182,7 @@ async function* deadJobs(
   // A person names a dead letter without the number of its retry.
   const named = ids === undefined ? failed : failed.filter((id) => ids.includes(letterIdOf(id)));
   for (let at = 0; at < named.length; at += CHUNK) {
+    await giveWay();
     const jobs = await Promise.all(named.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
     const dead = jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
     yield dead.filter(({ data }) => isWanted(data));

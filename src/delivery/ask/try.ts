@@ -8,6 +8,7 @@ import { compileTypes, explainSelection } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
+import { giveWay } from '../../kit/give-way.js';
 import { inUtf8, type LogEntry } from '../../log/entry.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionContext } from '../stores.js';
@@ -52,11 +53,13 @@ export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tri
   const workspaces = deps.workspaces.filter((name) => only === undefined || only === name);
   const reached = new Map(workspaces.map((name) => [name, asked.get(name) ?? END]));
   const range = { workspaces, order: 'newest', from: reached, to: `${sinceMs}-0`, signal } as const;
-  for await (const entries of log.query(range))
+  for await (const entries of log.query(range)) {
+    await giveWay();
     for (const entry of entries) {
       counts.take(entry);
       reached.set(entry.workspace, entry.logId);
     }
+  }
   const next = signal?.aborted === true ? formatPosition(reached) : null;
   return { subscription: subscription.name, since: isoTime(sinceMs), ...counts.found(), next };
 }

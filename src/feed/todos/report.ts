@@ -1,5 +1,4 @@
 /** Counts todos in total, per person in charge and per team, and how long they take. It sends no request to the CRM. */
-import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isStored } from '../detect/record-state.js';
@@ -7,6 +6,7 @@ import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } 
 import { usage } from '../../kit/errors.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
+import { giveWay } from '../../kit/give-way.js';
 import { readTime } from '../../kit/iso-time.js';
 import { shorten } from '../../kit/printable.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from '../../crm/todo-counts.js';
@@ -79,7 +79,7 @@ async function countTodos(
   for await (const todos of store.everyTodo()) {
     for (const [at, [, { known }]] of todos.entries()) {
       // Chunks that are read ahead come without a pause, and time zones take long.
-      if (at % TODOS_IN_A_ROW === 0) await setImmediate();
+      if (at % TODOS_IN_A_ROW === 0) await giveWay();
       if (isStored(known) && known.record !== null) facts.push(factsOf(known.record));
     }
   }

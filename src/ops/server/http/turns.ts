@@ -1,4 +1,5 @@
 /** Requests that read the log or stored records take turns: few run at a time, and few of one caller wait. */
+import { giveWay } from '../../../kit/give-way.js';
 
 export interface TurnLimits {
   atOnce: number;
@@ -40,6 +41,7 @@ export function createTurns({ atOnce, waiting: most, waitingOfOne }: TurnLimits)
         if (!(await turn(caller, signal))) return 'no turn';
       } else running += 1;
       try {
+        await giveWay();
         return await work();
       } finally {
         const next = waiting.shift();

@@ -3,6 +3,7 @@ import type { ChangeEvent, LoggedEvent } from '../../../events/types.js';
 import { timeOfLogId } from '../../../events/log-id.js';
 import { END, formatPosition, type Position } from '../../../events/position.js';
 import { isoTime } from '../../../kit/clock.js';
+import { giveWay } from '../../../kit/give-way.js';
 import type { LogEntry } from '../../../log/entry.js';
 import type { EventLog } from '../../../log/event-log.js';
 
@@ -39,8 +40,10 @@ export async function eventsBefore(log: EventLog, { workspaces, before, limit, w
 
 async function* newestFirst(log: EventLog, from: Position): AsyncGenerator<LogEntry> {
   const workspaces = [...from.keys()];
-  for await (const entries of log.query({ workspaces, order: 'newest', from, limit: MOST_SEARCHED + 1 }))
+  for await (const entries of log.query({ workspaces, order: 'newest', from, limit: MOST_SEARCHED + 1 })) {
+    await giveWay();
     yield* entries;
+  }
 }
 
 export async function endsOf(log: EventLog, workspaces: readonly string[]): Promise<Position> {
