@@ -41,6 +41,8 @@ async function decide(world: World, { list }: Act, how: 'accept' | 'discard'): P
     // What is held has been discarded.
     if (how === 'discard' || !(error instanceof ChangefeedError)) throw error;
   });
+  // Where polling has held them by now, a person says that they are gone.
+  if (how === 'accept') for (const id of world.crm.odd(list)) world.declaredGone.add(keyOf(list, id));
   const decided = world.guarded.filter((one) => one.list === list);
   world.guarded = world.guarded.filter((one) => one.list !== list);
   // What was held is stored by the next sweep.

@@ -123,6 +123,11 @@ export class CopyCrm {
     this.#change(list, () => void this.#lists[list].odd.set(id, how));
   }
 
+  /** Records whose rows cannot be read. */
+  odd(list: CopyList): string[] {
+    return [...this.#lists[list].odd.keys()];
+  }
+
   /** Everything can be read again, and the lists are their own. */
   mend(): void {
     for (const list of LISTS) {

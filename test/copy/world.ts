@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import type { Changefeed } from '../../src/actions/feed.js';
 import { openChangefeed } from '../../src/service/changefeed.js';
 import { fastClock, skippingClock } from '../support/fast-clock.js';
-import { LISTS, CopyCrm } from './crm.js';
+import { keyOf, LISTS, CopyCrm } from './crm.js';
 import type { CopyList, History } from './history.js';
 import { countOf, Receiver } from './receivers.js';
 import { Inbox, Processes, type CopyTask } from './processes.js';
@@ -44,6 +44,8 @@ export class World {
   readonly wrong: string[] = [];
   /** By subscription and record: what status named before it went, such as a dead letter that was dropped. */
   readonly named = new Set<string>();
+  /** Records that could not be read when a person accepted what was held. */
+  readonly declaredGone = new Set<string>();
   /** By subscription: `resume` said that the log dropped events which it had not read. */
   readonly missed = new Set<string>();
   removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
@@ -209,7 +211,8 @@ export class World {
     if (/^crm\.todo\.(due_soon|overdue)$/u.test(type) && !this.crm.wasOpenSince(subject, this.#sweptAt[0]))
       this.#closedDue.push(subject);
     const list = type.startsWith('crm.person.') ? 'people' : 'todo';
-    if (type.endsWith('.deleted') && !this.crm.wasAbsentSince(list, subject, this.crm.firstShown(list, subject)))
+    const wasThere = !this.crm.wasAbsentSince(list, subject, this.crm.firstShown(list, subject));
+    if (type.endsWith('.deleted') && wasThere && !this.declaredGone.has(keyOf(list, subject)))
       this.wrong.push(`${type} ${subject}, which was never absent`);
     if (!type.endsWith('.created') || data.after === null) return;
     for (const { list: guardedList, ids, allowed, reported } of this.guarded) {
