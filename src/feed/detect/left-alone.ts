@@ -3,10 +3,11 @@
  *
  * 1. A younger decision wins: the record was decided at or after the moment at which the answer was asked for.
  * 2. An older answer waits: its time of change is older than the stored one (for a deleted record: not newer), decided
- *    less than ten minutes ago. After that the answer is believed: someone may have set the time back.
+ *    less than ten minutes ago. After that the answer is believed: someone may have set the time back. A stored time of
+ *    change that was in the future when it was stored proves nothing, as where a time zone is missing.
  */
 import type { UncheckedRecord } from '../../crm/record.js';
-import { isYounger } from '../../kit/stored-time.js';
+import { isYounger, SKEW_MS } from '../../kit/stored-time.js';
 import type { Observation } from './build-event.js';
 import type { Baseline } from './detect.js';
 import { modifiedAtOf } from './fields.js';
@@ -44,7 +45,10 @@ function isDecidedSince(stored: StoredRecord, { askedAtMs, observation: { observ
 }
 
 function isOlder(stored: StoredRecord, record: UncheckedRecord, { rules: { list }, baseline }: AnswerTime): boolean {
-  const age = ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list));
+  const [seen, known] = [modifiedAtOf(record, list), storedModifiedAt(stored, list)];
+  const wasAhead = Date.parse(known ?? '') > Date.parse(decidedAt(stored) ?? '') + SKEW_MS;
+  if (wasAhead) return stored.gone !== undefined && seen === known;
+  const age = ageOf(seen, known);
   if (stored.gone !== undefined) return age !== 'newer';
   // A baseline takes the list as it is, for instance that of a restored backup.
   return age === 'older' && baseline === null;

@@ -14,6 +14,9 @@ const decided = (minutes: number | null, more: Partial<StoredRecord> = {}): Stor
   ...more,
 });
 const gone = { record: null, gone: { at: ago(9), modifiedAt: '2026-03-01T10:05:05.000Z' } };
+/** The time of Seoul, written as if it were that of Greenwich. */
+const AHEAD = { ...personAt(5), '수정 날짜': '2026-03-01T19:05:05.000Z' };
+const AHEAD_AND_GONE = { record: null, gone: { at: ago(9), modifiedAt: '2026-03-01T19:05:05.000Z' } };
 const untimed = (name: string) => ({ id: 'p1', 이름: name });
 
 const answer = (more: Partial<AnswerTime> = {}): AnswerTime => ({
@@ -35,6 +38,9 @@ it.each<[string, boolean, StoredRecord, object, Partial<AnswerTime>?]>([
     { '수정 날짜': '2026-03-01T10:05:00.000Z' },
   ],
   ['an older time within the minute', true, decided(9), { '수정 날짜': '2026-03-01T10:05:01.000Z' }],
+  ['a time before one that was in the future when it was stored', false, decided(9, { record: AHEAD }), personAt(4)],
+  ['the same time that was in the future, of a deleted record', true, decided(9, AHEAD_AND_GONE), AHEAD],
+  ['another time than one in the future, of a deleted record', false, decided(9, AHEAD_AND_GONE), personAt(4)],
   ['an older time of another zone', true, decided(9), { '수정 날짜': '2026-03-01T19:05:04.999+09:00' }],
   ['a text that is no time', false, decided(9), { '수정 날짜': 'yesterday' }],
   ['a newer time', false, decided(9), personAt(6)],
