@@ -5,10 +5,12 @@ import type { CrmRecord } from '../crm/record.js';
 import type { FeedEvent, TypedEvent } from '../delivery/handlers/define.js';
 import { eventId, objectOf } from '../events/envelope.js';
 import { exampleEvent } from '../events/example.js';
+import { EVENT_TYPES } from '../events/catalogue.js';
 import type { EventType, NoticeType } from '../events/kinds.js';
 import type { Actor, ChangeData, ChangeEvent, Notice, Related } from '../events/types.js';
 import { compileRules, isEdit } from '../feed/detect/rules.js';
 import { usage } from '../kit/errors.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -36,6 +38,10 @@ export interface EventParts {
   notice?: Partial<Notice>;
 }
 
+type ObjectIn<Type> = Type extends `crm.${infer ObjectName}.${string}` ? ObjectName : never;
+/** A type of an object that we know is one of its types, and no other. */
+type OfOwnList<Type> = ObjectIn<Type> extends ObjectIn<EventType> ? never : Type;
+
 const AT = '2026-03-02T00:00:00.000Z';
 
 /**
@@ -45,12 +51,14 @@ const AT = '2026-03-02T00:00:00.000Z';
  */
 export function eventOf<Type extends EventType>(type: Type, parts?: EventParts): TypedEvent<Type>;
 export function eventOf<Type extends NoticeType>(type: Type, parts?: EventParts): FeedEvent<Type>;
-export function eventOf(type: `crm.${string}.${string}`, parts?: EventParts): ChangeEvent;
+export function eventOf<Type extends `crm.${string}.${string}`>(type: OfOwnList<Type>, parts?: EventParts): ChangeEvent;
 export function eventOf(type: string, parts: EventParts = {}): ChangeEvent {
   if (!/^(crm|changefeed)(\.[a-z_]+){2,}$/.test(type))
     throw usage(
       `eventOf: found "${type}"; allowed: a type such as crm.todo.completed, crm.person.updated or changefeed.api.away.`,
     );
+  if (builtInLists.all.some(({ object }) => object === type.split('.')[1]) && !EVENT_TYPES.some((one) => one === type))
+    throw usage(`eventOf: there is no type "${type}"${didYouMean(type, EVENT_TYPES)}.`);
   const { workspace = 'test', at = AT } = parts;
   const example = exampleEvent(type, { id: '', workspace, at, lists: builtInLists });
   return example.data.notice === undefined ? ofRecord(example, parts) : ofFeed(example, parts);

@@ -54,5 +54,8 @@ describe('testing: eventOf', () => {
 
   it('testing: what is no type of an event is refused', () => {
     expect(() => eventOf('person.updated' as 'crm.person.updated')).toThrow('found "person.updated"');
+    // @ts-expect-error A type of an object that is known is one of its types.
+    expect(() => eventOf('crm.todo.compelted')).toThrow('did you mean "crm.todo.completed"');
+    expect(eventOf('crm.invoice.paid').type).toBe('crm.invoice.paid');
   });
 });
