@@ -8,9 +8,8 @@
 import { keyOfField, recordField } from '../../redis/keys.js';
 
 const LETTERS = { delivered: 'd', retry: 'r', dead: 'x', skipped: 's' } as const;
-const OUTCOMES = new Map<string, ReceiptOutcome>(
-  (['delivered', 'retry', 'dead', 'skipped'] as const).map((outcome) => [LETTERS[outcome], outcome]),
-);
+export const RECEIPT_OUTCOMES = ['delivered', 'retry', 'dead', 'skipped'] as const;
+const OUTCOMES = new Map<string, ReceiptOutcome>(RECEIPT_OUTCOMES.map((outcome) => [LETTERS[outcome], outcome]));
 
 export type ReceiptOutcome = keyof typeof LETTERS;
 

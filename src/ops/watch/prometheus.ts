@@ -5,6 +5,7 @@ import type { ObservedTry } from '../../feed/api/one-try.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';
+import { RECEIPT_OUTCOMES } from '../../delivery/receipts/receipt.js';
 import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 /** Reports of the parts of a process for its metrics, in the words of the domain. */
@@ -110,12 +111,21 @@ export async function createPrometheus(): Promise<Prometheus> {
     },
     delivered: (subscription, outcome) => count('changefeed_deliveries_total', { subscription, outcome }),
     async text(exposed) {
+      for (const labels of countedFromZero(exposed)) count('changefeed_deliveries_total', labels, 0);
       // Gone from the status, gone from the metrics: a removed list, a problem that is over.
       for (const [name, gauge] of gauges) if (name !== RUNNING) gauge.reset();
       expose(exposed, set);
       return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
     },
   };
+}
+
+/** A counter that begins with its first failure has no rate for it. */
+function countedFromZero({ roles, status }: Exposed): Labels[] {
+  if (!roles.includes('handle') || status === null) return [];
+  return status.subscriptions.flatMap(({ name }) =>
+    RECEIPT_OUTCOMES.map((outcome) => ({ subscription: name, outcome })),
+  );
 }
 
 function withDefaults(client: typeof PromClient): Registry {

@@ -128,8 +128,9 @@ export function openStream(reply: FastifyReply, type: string): Stream {
   raw.writeHead(200, {
     ...SECURITY_HEADERS,
     'content-type': `${type}; charset=utf-8`,
-    'cache-control': 'no-store',
-    // nginx would keep the events back.
+    // A compression of the host would keep the events back …
+    'cache-control': 'no-store, no-transform',
+    // … and so would nginx. would keep the events back.
     'x-accel-buffering': 'no',
   });
   raw.flushHeaders();
