@@ -34,8 +34,8 @@ export interface DeadLetterRetention {
   count: number | null;
 }
 
-/** With `order: 'none'`, more than a batch: BullMQ refuses ids of stored jobs, so a repeated batch is known. */
-const KEPT_COMPLETED = 2_000;
+/** Without an order, more than a batch: BullMQ refuses ids of stored jobs, so a repeated batch is known. Each takes some 1.1 kB. */
+const KEPT_COMPLETED = { ordered: 100, unordered: 2_000 };
 const EVENT_STREAM_LENGTH = 1_000;
 
 export type Queues = ReturnType<typeof openQueues>;
@@ -127,8 +127,8 @@ export async function jobsWith(queue: Queue<JobData>, ids: readonly string[]): P
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
 export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
 
-export function keptJobs(dead?: DeadLetterRetention) {
-  const removeOnComplete = { count: KEPT_COMPLETED };
+export function keptJobs(isOrdered: boolean, dead?: DeadLetterRetention) {
+  const removeOnComplete = { count: isOrdered ? KEPT_COMPLETED.ordered : KEPT_COMPLETED.unordered };
   if (dead === undefined) return { removeOnComplete };
   const { ageMs, count } = dead;
   return { removeOnComplete, removeOnFail: { age: Math.ceil(ageMs / 1_000), ...(count !== null && { count }) } };

@@ -206,7 +206,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
   return {
     ...queueOptions(subscription.name, options),
     // A held dead letter blocks its record, so it must not expire.
-    ...keptJobs(subscription.whenDead === 'hold' ? undefined : deadLetters),
+    ...keptJobs(subscription.order !== 'none', subscription.whenDead === 'hold' ? undefined : deadLetters),
     autorun: false,
     ...(queueTelemetry && { telemetry: queueTelemetry }),
     concurrency: subscription.concurrency,
