@@ -30,7 +30,9 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
       if (error.code !== 'commander.help') io.err(usageText(error, commandOf(args)));
       return 2;
     }
-    io.err(errorText(error, io));
+    // Only here: the client of Redis takes long to load.
+    const { asRefusal } = await import('../redis/conditions.js');
+    io.err(errorText(asRefusal(error), io));
     return exitCodeOf(error);
   }
 }

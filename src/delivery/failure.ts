@@ -10,6 +10,7 @@ import type { RetryPolicy } from './handlers/handler.js';
 import { backoffMs } from '../kit/backoff.js';
 import { isoTime } from '../kit/clock.js';
 import { isInFuture } from '../kit/stored-time.js';
+import { jsonOrNull } from '../redis/stored.js';
 
 export type RetryDecision =
   { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
@@ -65,14 +66,6 @@ export function recordFailure(
 /** Reads a text written by `recordFailure`; undefined for any other text. */
 export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   return failedAttempt.safeParse(jsonOrNull(text)).data;
-}
-
-function jsonOrNull(text = 'null'): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 const wait = z.object({

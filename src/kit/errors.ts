@@ -20,8 +20,10 @@ export const ERROR_CODES = {
   CF_SOURCE_CHANGED: 'The API shows other records than those of the baseline.',
   CF_SWEEP_INCOMPLETE: 'A sweep stopped before the end of its list; its checkpoint is kept.',
   CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',
+  CF_PORT_TAKEN: 'The address of the status page is taken by another program.',
   CF_REDIS_EVICTS: 'Redis is configured to evict keys when its memory is full, which would lose state.',
-  CF_REDIS_REFUSES: 'Redis rejects writes: its memory is full, it cannot save its data, or it is a read-only replica.',
+  CF_REDIS_REFUSES:
+    'Redis rejects writes: its memory is full, it cannot save its data, it is a read-only replica, or its user lacks a right.',
   CF_REDIS_MISSING: 'No Redis is configured and none could be started.',
   CF_STATE_DIR: 'The state directory cannot be written, or others may write in it.',
   CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
@@ -76,7 +78,6 @@ const USAGE: readonly ErrorCode[] = [
   'CF_CONFIG_UNLOADABLE',
   'CF_USAGE',
   'CF_REDIS_MISSING',
-  'CF_REDIS_EVICTS',
   'CF_STATE_DIR',
   'CF_STATE_FORMAT',
 ];

@@ -19,7 +19,7 @@ import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import { entryArguments } from './entry.js';
 import { noticeArguments } from './notices.js';
 import { loadScript, words } from '../redis/scripts.js';
-import { readJson, unreadable } from '../redis/stored.js';
+import { jsonOrNull, readJson, unreadable } from '../redis/stored.js';
 
 const readStateScript = loadScript('read-state', import.meta.url);
 const beginEpoch = loadScript('begin-epoch', import.meta.url);
@@ -268,7 +268,8 @@ const NOTHING_STORED =
   'no earlier state is stored: sequences begin with the present time. Receivers that have higher ones, from a clock that was ahead, ignore ' +
   'new events: empty their copies, then run `changefeed replay --snapshot <subscription>`';
 const ANOTHER_SERVER =
-  'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
+  'another Redis server, or one that was restarted: sequences go on higher, and every list is swept. If it was restored from a backup, run ' +
+  '`changefeed replay --snapshot <subscription>` for each receiver that keeps a copy';
 
 export async function readState(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceState | null> {
   const json = await redis.get(keys.state(workspace));
@@ -294,14 +295,6 @@ function refuseOther(key: string, json: string | null): void {
       `The state in Redis has format ${data.format} (key "${key}"), and version ${packageVersion()} reads format ${FORMAT} only: ` +
       `run the release that wrote it, or set another redis.prefix; nothing was changed.`,
   });
-}
-
-function jsonOrNull(json: string | null): unknown {
-  try {
-    return JSON.parse(json ?? 'null') as unknown;
-  } catch {
-    return null;
-  }
 }
 
 export function parseState(key: string, json: string): WorkspaceState {

@@ -5,6 +5,7 @@ import { Episode } from '../kit/episode.js';
 import type { Log } from '../kit/log.js';
 import { keysOnEachServer, serversOf, type Redis, type Server } from './client.js';
 import { classifyRedisError, type RedisErrorKind } from './errors.js';
+import { loadScript, words } from './scripts.js';
 
 export interface ConditionOptions {
   /** `host:port`. Never the URL, which contains the password. */
@@ -47,9 +48,15 @@ export class Condition {
   }
 }
 
-export type Refused = 'out of memory' | 'cannot save' | 'read-only';
+export type Refused = 'out of memory' | 'cannot save' | 'read-only' | 'not permitted';
 
-export function isRefusal(kind: RedisErrorKind): kind is Refused {
+export interface Refusal {
+  kind: Refused;
+  /** The one that the user of Redis may not call; null where that is not the reason. */
+  command: string | null;
+}
+
+function isRefusal(kind: RedisErrorKind): kind is Refused {
   return kind in REFUSED;
 }
 
@@ -69,32 +76,67 @@ export const REFUSED = {
     ends: 'Redis takes writes again; work goes on',
     error: 'it is a read-only replica. Wait for the failover to end, or set REDIS_URL to the primary',
   },
+  'not permitted': {
+    begins: 'The user of Redis lacks a right: polling, dispatching and handling are paused',
+    ends: 'The user of Redis has its rights again; work goes on',
+    error: 'its user lacks a right. Give it those that docs/redis.md names under "The rights of a user"',
+  },
 } as const satisfies Record<Refused, object>;
 
-export function refusedError(place: string, kind: Refused): ChangefeedError {
+/** @param place null where the error does not say it */
+export function refusedError(place: string | null, { kind, command }: Refusal): ChangefeedError {
+  const what = command === null ? 'writes' : `"${command}"`;
+  const redis = place === null ? 'Redis' : `Redis at ${place}`;
   return new ChangefeedError('CF_REDIS_REFUSES', {
-    message: `Redis at ${place} refuses writes: ${REFUSED[kind].error}; then work goes on without a restart.`,
+    message: `${redis} refuses ${what}: ${REFUSED[kind].error}; then work goes on without a restart.`,
   });
 }
 
+const probeRights = loadScript('probe-rights', import.meta.url);
+
+/** Those without which nothing flows: of scripts, of the log, of BullMQ. */
+const NEEDED =
+  'get set del unlink exists hset hget hmget hdel hincrby zadd zrem zrange zscore xadd xrange xdel xtrim rpush lpush lrange lrem sadd srem incrby pexpire'.split(
+    ' ',
+  );
+const SCRIPTS = ['eval', 'evalsha'];
+
+/** What an error of a command says. Null: it is no refusal, or one of a command that not every user of Redis may call. */
+export function refusalIn(error: unknown): Refusal | null {
+  const kind = classifyRedisError(error);
+  if (!isRefusal(kind)) return null;
+  if (kind !== 'not permitted') return { kind, command: null };
+  const [, command] = /\brun the '(\w+)/u.exec(messageOf(error)) ?? [];
+  // Of a command in a script, Redis 7.0 does not say which.
+  if (command === undefined) return /script/u.test(messageOf(error)) ? { kind, command: null } : null;
+  return [...NEEDED, ...SCRIPTS].includes(command) ? { kind, command } : null;
+}
+
+/** An answer of Redis that says in its own words that it cannot be used, as an error of ours. @returns any other error as it is */
+export function asRefusal(error: unknown): unknown {
+  const refusal = error instanceof ChangefeedError ? null : refusalIn(error);
+  return refusal === null ? error : refusedError(null, refusal);
+}
+
 /**
- * Null if Redis accepts writes, or we may not write this absent key. Writes nothing, but is refused like any write.
+ * Null if Redis accepts writes. Writes nothing, but is refused like any write.
+ * @param key an absent one
  * @throws the error of Redis if it, or one server of a cluster, is away or loading
  */
-export async function readRefusal(redis: Redis, key: string): Promise<Refused | null> {
+export async function readRefusal(redis: Redis, key: string): Promise<Refusal | null> {
   const refused = await Promise.all((await keysOnEachServer(redis, key)).map((one) => refusalOf(redis, one)));
   return refused.find((one) => one !== null) ?? null;
 }
 
-async function refusalOf(redis: Redis, key: string): Promise<Refused | null> {
+async function refusalOf(redis: Redis, key: string): Promise<Refusal | null> {
   try {
     await redis.setrange(key, 0, '');
-    return null;
+    const [word, command = null] = words(probeRights, await probeRights.run(redis, [key], NEEDED));
+    return word === 'forbidden' ? { kind: 'not permitted', command } : null;
   } catch (error) {
-    const kind = classifyRedisError(error);
-    if (isRefusal(kind)) return kind;
-    if (kind === 'other') return null;
-    throw error;
+    const refusal = refusalIn(error);
+    if (refusal === null && !['other', 'not permitted'].includes(classifyRedisError(error))) throw error;
+    return refusal;
   }
 }
 
@@ -129,7 +171,7 @@ export async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> 
   try {
     return await answer;
   } catch (error) {
-    if (classifyRedisError(error) !== 'other' || !/NOPERM|unknown command/i.test(messageOf(error))) throw error;
+    if (classifyRedisError(error) !== 'not permitted' && !/unknown command/i.test(messageOf(error))) throw error;
     return null;
   }
 }

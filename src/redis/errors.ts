@@ -1,13 +1,15 @@
 /** An error's meaning for Redis itself, so that one outage is reported once, not for every failed command. */
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 
-/** `cannot save`: it cannot write its snapshot or append-only file. `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
-export type RedisErrorKind = 'lost' | 'out of memory' | 'cannot save' | 'read-only' | 'loading' | 'other';
+/** `cannot save`: it cannot write its snapshot or append-only file. `not permitted`: its user lacks a right. `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
+export type RedisErrorKind =
+  'lost' | 'out of memory' | 'cannot save' | 'read-only' | 'not permitted' | 'loading' | 'other';
 
 /** Answers of Redis and Valkey. In the error of a script they are in the middle of the text. */
 const REPLIES: readonly (readonly [RegExp, RedisErrorKind])[] = [
   [/\bOOM command not allowed/, 'out of memory'],
   [/\bMISCONF /, 'cannot save'],
+  [/\bNOPERM |\bACL failure in script\b|\bThe user executing the script can't run\b/, 'not permitted'],
   [/\bREADONLY You can't write/, 'read-only'],
   [/\bLOADING \w+ is loading|\bMASTERDOWN Link with MASTER|\bBUSY \w+ is busy running a script/, 'loading'],
   [/\bNOREPLICAS Not enough good replicas|\bCLUSTERDOWN |\bTRYAGAIN /, 'loading'],

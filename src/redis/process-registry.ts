@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Redis } from './client.js';
 import { isAlive, thisProcess } from '../kit/process-identity.js';
 import type { Keys } from './keys.js';
-import { readJson } from './stored.js';
+import { jsonOrNull } from './stored.js';
 
 const count = z.number().int();
 
@@ -59,28 +59,51 @@ export type ProcessStatus = z.output<typeof processStatus>;
 const storedProcess = processStatus.extend({ token: z.string() });
 
 export function createProcessRegistry(redis: Redis, keys: Keys) {
+  const reports = async () => {
+    const ids = await redis.smembers(keys.processes());
+    const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
+    return { found: found.filter((json) => json !== null), gone: ids.filter((_id, at) => found[at] === null) };
+  };
   return {
     async beat(process: ProcessStatus, ttlMs: number): Promise<void> {
       const { token } = thisProcess;
       await redis.set(keys.process(process.id), JSON.stringify({ ...process, token }), 'PX', ttlMs);
       await redis.sadd(keys.processes(), process.id);
+      const { gone } = await reports();
+      if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
     },
     async leave(id: string): Promise<void> {
       await redis.del(keys.process(id));
       await redis.srem(keys.processes(), id);
     },
+    /** Writes nothing: it is asked where Redis takes no writes, too. */
     async list(): Promise<ProcessStatus[]> {
-      const ids = await redis.smembers(keys.processes());
-      const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
-      const gone = ids.filter((_id, index) => found[index] === null);
-      if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
-      const stored = found.flatMap((json, index) => {
-        const at = { what: 'the report of a process', key: keys.process(ids[index] ?? '') } as const;
-        return json === null ? [] : [readJson(storedProcess, json, at)];
-      });
-      return stored.filter(mayLive).map(({ token: _, ...process }) => process);
+      const { found } = await reports();
+      return found
+        .flatMap(readReport)
+        .filter(mayLive)
+        .map(({ token: _, ...process }) => process);
     },
   };
+}
+
+const SAID_BY_ALL = {
+  id: true,
+  version: true,
+  pid: true,
+  host: true,
+  startedAt: true,
+  roles: true,
+  workspaces: true,
+  token: true,
+} as const;
+const ofAnyVersion = storedProcess.pick(SAID_BY_ALL).transform((said) => ({ ...said, stalled: [], failing: [] }));
+
+/** What another version says of itself beyond that it runs is left out where it has another form. */
+function readReport(json: string): z.output<typeof storedProcess>[] {
+  const report = jsonOrNull(json);
+  const { data = ofAnyVersion.safeParse(report).data } = storedProcess.safeParse(report);
+  return data === undefined ? [] : [data];
 }
 
 /** A process of this machine that was just killed still has its key. */

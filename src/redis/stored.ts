@@ -10,7 +10,6 @@ const OTHER_RELEASE = 'If another release wrote it, run that release or set anot
 
 /** Kinds of stored values, and what to do when one cannot be read. `{remove}` is the command that removes it. */
 const REMEDIES = {
-  'the report of a process': '{remove} removes it; a process that is alive writes it again within seconds.',
   'the id of a state': '{remove} removes it; the next sweep writes a new one.',
   'an event of the log': 'XDEL {key} {field} removes the entry; subscriptions then go on with the next one.',
   'since when a subscription is unconfigured': '{remove} removes it; the 7 days then start again.',
@@ -46,6 +45,15 @@ const REMEDIES = {
   'what was verified': '{remove} removes it; the copy then counts as never verified.',
   'a number of the circuit breaker': 'DEL {key} resumes the subscription.',
 };
+
+/** For what decides nothing where it cannot be read. */
+export function jsonOrNull(text: string | null = null): unknown {
+  try {
+    return JSON.parse(text ?? 'null') as unknown;
+  } catch {
+    return null;
+  }
+}
 
 export interface StoredAt {
   what: keyof typeof REMEDIES;

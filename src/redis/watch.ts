@@ -20,13 +20,13 @@ import {
   Condition,
   evictionError,
   evicts,
-  isRefusal,
   readEvictionPolicy,
   readRefusal,
+  refusalIn,
   REFUSED,
   refusedError,
   type ConditionOptions,
-  type Refused,
+  type Refusal,
 } from './conditions.js';
 import { classifyRedisError } from './errors.js';
 
@@ -49,6 +49,8 @@ const ECHO_MS = 2_000;
 const AWAY_INTERVAL_MS = 200;
 /** Accepted writes in a row after which a refusal is over: close to `maxmemory`, writes succeed and fail in turn. */
 const ACCEPTED_TO_END = 2;
+/** Longer than processes take to report themselves. */
+const JUST_BACK_MS = 30_000;
 const EVICTION = {
   begins: 'Redis may evict keys: polling, dispatching and handling are paused',
   ends: 'Redis evicts no keys any more; work goes on',
@@ -63,6 +65,7 @@ export class RedisWatch {
   #accepted = 0;
   readonly #events = new EventEmitter().setMaxListeners(0);
   #feltMs = Number.NEGATIVE_INFINITY;
+  #troubledMs = Number.NEGATIVE_INFINITY;
   #connection: Redis | undefined;
   #query: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
@@ -93,6 +96,11 @@ export class RedisWatch {
 
   refusal(): ChangefeedError | null {
     return this.#eviction.error ?? this.#refusal.error;
+  }
+
+  /** It can be used, and could not be some time ago: what processes report through it is not complete yet. */
+  get isJustBack(): boolean {
+    return this.#options.clock.monotonic() - this.#troubledMs < JUST_BACK_MS;
   }
 
   trouble(): 'away' | 'refuses' | 'evicts' | null {
@@ -146,9 +154,11 @@ export class RedisWatch {
     const kind = classifyRedisError(error, this.#options.place);
     if (kind === 'other') return false;
     if (isOver) return true;
-    if (!isRefusal(kind)) return this.#away.holds || this.#options.clock.monotonic() - this.#feltMs < ECHO_MS;
+    const refusal = refusalIn(error);
+    if (kind === 'not permitted' && refusal === null) return false;
+    if (refusal === null) return this.#away.holds || this.#options.clock.monotonic() - this.#feltMs < ECHO_MS;
     // Close to `maxmemory`, the watch's own writes may all succeed.
-    this.#refused(kind);
+    this.#refused(refusal);
     this.#events.emit('observed');
     return true;
   }
@@ -189,6 +199,7 @@ export class RedisWatch {
       const since = isoTime(clock.now() - agoMs);
       this.#away.failed({ since, error: error === 'late' ? 'no answer' : error }, { agoMs });
     }
+    if (this.trouble() !== null) this.#troubledMs = clock.monotonic();
     this.#events.emit('observed');
     return error === null ? INTERVAL_MS : AWAY_INTERVAL_MS;
   }
@@ -205,10 +216,13 @@ export class RedisWatch {
     this.#refused(refused.value);
   }
 
-  #refused(kind: Refused | null): void {
-    this.#accepted = kind === null ? this.#accepted + 1 : 0;
-    if (kind !== null) this.#refusal.holds(refusedError(this.#options.place, kind), REFUSED[kind]);
-    else if (this.#accepted >= ACCEPTED_TO_END) this.#refusal.over();
+  #refused(refusal: Refusal | null): void {
+    this.#accepted = refusal === null ? this.#accepted + 1 : 0;
+    if (refusal !== null) {
+      const { place } = this.#options;
+      const { kind, command } = refusal;
+      this.#refusal.holds(refusedError(place, refusal), REFUSED[kind], command === null ? {} : { command });
+    } else if (this.#accepted >= ACCEPTED_TO_END) this.#refusal.over();
   }
 
   /** @param policy null if it may not be read */

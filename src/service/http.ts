@@ -143,5 +143,7 @@ function notMountable(path: string): ChangefeedError {
 
 function cannotListen({ host, port }: AppContext['config']['http'], cause: unknown): ChangefeedError {
   const message = `The status page cannot listen on ${host}, port ${port ?? USUAL_PORT} (${messageOf(cause)}). Set http.host and http.port to an address that is free, or http.enabled to false.`;
-  return new ChangefeedError('CF_CONFIG_INVALID', { message, cause });
+  // It may be free again in a moment: whoever restarts the process is not to give up.
+  const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  return new ChangefeedError(isTaken ? 'CF_PORT_TAKEN' : 'CF_CONFIG_INVALID', { message, cause });
 }

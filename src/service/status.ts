@@ -10,7 +10,7 @@ import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
-  const { config, redis, keys, clock } = context;
+  const { config, redis, keys, watch, clock } = context;
   const processes = await createProcessRegistry(redis, keys).list();
   const [lateMs, actorsIn] = [latenessIn(processes), knownActorsIn(processes)];
   const view = { redis, keys, nowMs: clock.now(), lateMs, actorsIn };
@@ -26,7 +26,7 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   ]);
   const at = isoTime(view.nowMs);
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, unconfigured, processes };
-  return { ...facts, problems: problemsOf(facts) };
+  return { ...facts, problems: problemsOf(facts, { redisIsJustBack: watch.isJustBack }) };
 }
 
 function knownActorsIn(processes: Status['processes']) {

@@ -50,6 +50,10 @@ export const PROBLEM_TEXTS = {
     'Redis가 메모리 정책({policy})에 따라 키를 지울 수 있어 수집과 전달을 멈추었습니다. maxmemory-policy를 noeviction으로 바꾸고(CONFIG SET) redis.conf에도 적으세요.',
   ],
   'says.redis.refuses': ['Redis refuses writes: {>why}.', 'Redis가 쓰기를 거부합니다. {>why}'],
+  'refused.not permitted': [
+    'its user may not call "{command}". Give it the rights that docs/redis.md names under "The rights of a user"',
+    'Redis 사용자에게 "{command}" 명령을 쓸 권한이 없습니다. docs/redis.md의 "The rights of a user"에 있는 권한을 주세요.',
+  ],
   'refused.out of memory': ['{error}', 'maxmemory에 도달했습니다. 메모리를 비우거나 maxmemory를 늘리세요.'],
   'refused.cannot save': [
     '{error}',

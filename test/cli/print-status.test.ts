@@ -30,7 +30,7 @@ describe('status text', () => {
     ];
     const status = {
       at: '2026-01-01T02:00:00.000Z',
-      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, clockApartMs: 0 },
+      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, forbids: null, clockApartMs: 0 },
       workspaces: [],
       subscriptions,
       unconfigured: [],

@@ -39,7 +39,7 @@ const watching = ({ aheadMs = 0, names = ['acme'], subscriptions = [] as Selecti
     status: () =>
       Promise.resolve({
         at: '',
-        redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, clockApartMs: 0 },
+        redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, forbids: null, clockApartMs: 0 },
         workspaces,
         subscriptions: [],
         unconfigured: [],

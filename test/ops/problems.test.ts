@@ -133,12 +133,12 @@ describe('problems', () => {
     ],
     [
       'a Redis that may evict keys',
-      { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
+      { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null, forbids: null } },
       ['error redis.evicts redis'],
     ],
     [
-      'a Redis that refuses writes',
-      { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' } },
+      'a Redis that refuses writes, and no missing role: processes cannot report themselves',
+      { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' }, processes: [] },
       ['error redis.refuses redis'],
     ],
     [

@@ -56,12 +56,6 @@ const notices: KeyOf = (of) => of.notices('acme');
 const OPEN = 'open list.late list:todo';
 
 const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read[]]> = {
-  'the report of a process': [
-    (of) => of.process('one'),
-    'string',
-    () =>
-      after(test.redis.sadd(test.keys.processes(), 'one'), () => createProcessRegistry(test.redis, test.keys).list()),
-  ],
   'the id of a state': [(of) => of.state('acme'), 'string', () => states().check('acme')],
   'an event of the log': [(of) => of.log('acme'), 'stream', () => readLog(), () => sweeps().recentEvents(0, 1)],
   'since when a subscription is unconfigured': [(of) => of.readers('acme'), 'ops', trim],

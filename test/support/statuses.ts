@@ -72,7 +72,13 @@ export const process = (roles: readonly string[], more: object = {}): Status['pr
   failing: [],
   ...more,
 });
-export const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, clockApartMs: 0 };
+export const HEALTHY_REDIS = {
+  evictionPolicy: 'noeviction',
+  mayEvict: false,
+  refuses: null,
+  forbids: null,
+  clockApartMs: 0,
+};
 export const ALL = process(['poll', 'dispatch', 'handle']);
 
 export function problemsWith(more: {

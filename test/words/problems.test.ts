@@ -22,7 +22,7 @@ const [korean, english] = [formatsFor({ language: 'ko', ...style }), formatsFor(
 const held = { count: 1_500, of: 5_023, since: AT, at: AT };
 const CAUSES: Parameters<typeof problemsWith>[0][] = [
   { redis: { ...HEALTHY_REDIS, evictionPolicy: 'allkeys-lru', mayEvict: true } },
-  { redis: { ...HEALTHY_REDIS, refuses: 'read-only' } },
+  { redis: { ...HEALTHY_REDIS, refuses: 'read-only', forbids: null } },
   { processes: [process(['poll'])] },
   { processes: [process(ALL.roles, { stalled: [{ loop: 'poll acme people', since: EARLIER }] })] },
   { processes: [process(ALL.roles, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })] },

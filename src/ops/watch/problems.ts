@@ -21,11 +21,14 @@ const OVERLOADED_MS = 30_000;
 /** A loop whose last failure is older runs again, in a turn that takes long. */
 const LOOP_FAILED_MS = 120_000;
 
-/** Errors first. A problem that several lists share, such as a refused token, is in the result once. */
-export function problemsOf(status: Observed): Problem[] {
+/**
+ * @param redisIsJustBack processes may not have reported themselves since
+ * @returns errors first. A problem that several lists share, such as a refused token, is in the result once
+ */
+export function problemsOf(status: Observed, { redisIsJustBack = false } = {}): Problem[] {
   const found = [
     ...redisProblems(status),
-    ...missingRoles(status),
+    ...(redisIsJustBack ? [] : missingRoles(status)),
     ...stalledLoops(status),
     ...failingLoops(status),
     ...overload(status),
@@ -50,16 +53,20 @@ export function nameOf({ kind, workspace, subject }: Problem): string {
   return `${kind} ${workspace ?? ''} ${subject}`;
 }
 
-function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
+function redisProblems({ redis: { evictionPolicy, mayEvict, refuses, forbids } }: Observed): Problem[] {
   const subject = 'redis';
   const problems: Problem[] = [];
   if (mayEvict) problems.push(problem('error', 'redis.evicts', { subject, facts: { policy: evictionPolicy ?? '' } }));
   if (refuses === null) return problems;
-  const facts = { why: `refused.${refuses}`, error: REFUSED[refuses].error };
+  const facts = { why: `refused.${refuses}`, error: REFUSED[refuses].error, command: forbids ?? '' };
   return [...problems, problem('error', 'redis.refuses', { subject, facts })];
 }
 
-function missingRoles({ at, processes, subscriptions, workspaces }: Observed): Problem[] {
+function missingRoles({ at, redis, processes, subscriptions, workspaces }: Observed): Problem[] {
+  // Where nothing is written, processes cannot report themselves; and in a new state they have not done so yet.
+  const isNew = ({ stateSince }: WorkspaceStatus): boolean =>
+    stateSince !== null && msBetween(stateSince, at) < GRACE_MS;
+  if (redis.refuses !== null || redis.mayEvict || workspaces.some(isNew)) return [];
   const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', 'handle'] as const);
   const isPolled = workspaces.some(({ lists }) => lists.some(({ enabled }) => enabled));
   if (processes.length > 0 && processes.every((one) => runsMs(one, at) < GRACE_MS)) return [];

@@ -160,10 +160,11 @@ export async function readRedisStatus(
   keys: Keys,
   { allowEviction, clock }: { allowEviction: boolean; clock: Clock },
 ): Promise<RedisStatus> {
-  const [evictionPolicy, refuses, clockApartMs] = await Promise.all([
+  const [evictionPolicy, refusal, clockApartMs] = await Promise.all([
     readEvictionPolicy(redis),
     readRefusal(redis, keys.probe()),
     clockApart(redis, clock),
   ]);
-  return { evictionPolicy, mayEvict: evicts(evictionPolicy) && !allowEviction, refuses, clockApartMs };
+  const mayEvict = evicts(evictionPolicy) && !allowEviction;
+  return { evictionPolicy, mayEvict, refuses: refusal?.kind ?? null, forbids: refusal?.command ?? null, clockApartMs };
 }

@@ -137,9 +137,10 @@ const redisStatus = z.object({
     .boolean()
     .describe('it may evict keys and the configuration does not allow it: polling and delivery pause'),
   refuses: z
-    .enum(['out of memory', 'cannot save', 'read-only'])
+    .enum(['out of memory', 'cannot save', 'read-only', 'not permitted'])
     .nullable()
     .describe('why it refuses writes; null when it accepts them'),
+  forbids: z.string().nullable().describe('a command that its user may not call, and must; null when it may call all'),
   clockApartMs: z.number().describe('the clock of Redis less that of the process that reads this'),
 });
 export type RedisStatus = z.output<typeof redisStatus>;
