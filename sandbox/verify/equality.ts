@@ -49,7 +49,9 @@ function plain(value: unknown, refNames: Equality['refNames']): unknown {
   if (isEmpty(value)) return null;
   if (Array.isArray(value)) {
     const items = value.map((each) => plain(each, refNames));
-    return value.every(isRef) ? ['set', ...items.map((each) => JSON.stringify(each)).sort()] : ['list', ...items];
+    return value.every(isRef) || value.every((each) => typeof each === 'string')
+      ? ['set', ...items.map((each) => JSON.stringify(each)).sort()]
+      : ['list', ...items];
   }
   if (typeof value === 'string') return spoken(value);
   if (typeof value !== 'object' || value === null) return value;

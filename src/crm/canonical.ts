@@ -1,6 +1,6 @@
 /**
  * Values that mean the same have the same canonical form. It ignores key order, null against absent, the order in a set
- * of references, Unicode composition of keys, and in texts how an instant is written and a link is signed. Values are
+ * of references or options, Unicode composition of keys, and in texts how an instant is written and a link is signed. Values are
  * never converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import stringify from 'fast-json-stable-stringify';
@@ -156,12 +156,16 @@ function canonicalOf(value: unknown, form: Form): unknown {
   return Object.fromEntries(members);
 }
 
-/** A list of references is a set. Other lists keep their order. */
+/** References are a set, and so are texts: the options of a choice. Other lists keep their order. */
 function canonicalItems(items: readonly unknown[], form: Form): readonly unknown[] {
   const canonical = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, form)));
-  if (canonical.length < 2 || !items.every(isReference)) return canonical;
+  if (canonical.length < 2 || !isSet(items)) return canonical;
   const texts = canonical.map((item) => ({ item, text: stringify(item) }));
   return texts.sort((one, other) => (one.text < other.text ? -1 : 1)).map(({ item }) => item);
+}
+
+function isSet(items: readonly unknown[]): boolean {
+  return items.every(isReference) || items.every((item) => typeof item === 'string');
 }
 
 /** References carry `id`; history entries spell it `_id`. */

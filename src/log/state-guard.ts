@@ -25,7 +25,7 @@ const readStateScript = loadScript('read-state', import.meta.url);
 const beginEpoch = loadScript('begin-epoch', import.meta.url);
 
 /** The version of what is stored, in any key of a workspace. Increase it when another version would misread it. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 const stateSchema = z.object({
   format: z.number(),

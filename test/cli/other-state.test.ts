@@ -29,7 +29,7 @@ async function folderOf() {
 async function markAs(format: number): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
-  expect(state.format).toBe(4);
+  expect(state.format).toBe(5);
   await redis.redis.set(key, JSON.stringify({ ...state, format, since: { another: 'form' } }));
 }
 
@@ -41,10 +41,10 @@ async function stored(): Promise<[string, string][]> {
 
 const sentence = (format: number): RegExp =>
   new RegExp(
-    `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 4 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
+    `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 5 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
   );
 
-it.each([3, 5])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {
+it.each([4, 6])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {
   const folder = await folderOf();
   expect(await folder.call('sweep')).toMatchObject({ code: 0 });
   folder.edit();

@@ -77,7 +77,7 @@ function recordOf(line: string): string {
 async function beginEpoch(): Promise<void> {
   const server = /^run_id:(\w+)/m.exec(await redis.redis.info('server'))?.[1];
   const state = {
-    format: 4,
+    format: 5,
     id: randomUUID(),
     since: new Date(START).toISOString(),
     lostAt: null,

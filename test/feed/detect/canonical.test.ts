@@ -54,7 +54,8 @@ describe('canonical form: a set of references', () => {
   });
 
   it.each([
-    ['texts', ['a', 'b']],
+    ['numbers', [1, 2]],
+    ['texts and other things', ['a', 1]],
     ['objects without an id', [{ name: 'a' }, { name: 'b' }]],
     ['objects whose id is no text', [{ id: 1 }, { id: 2 }]],
     ['objects whose _id is no text', [{ _id: 1 }, { _id: 2 }]],

@@ -146,7 +146,7 @@ it.each<[string, string, object, Given?]>([
       ['a', ['a']],
       [
         ['x', 'y'],
-        ['y', 'x'],
+        ['x', 'z'],
       ],
     ] as const
   ).map(([was, is]): [string, string, object, Given] => [
