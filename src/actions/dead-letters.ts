@@ -2,16 +2,18 @@
 import { z } from 'zod';
 import * as answers from '../ops/server/page/answers.js';
 import { defineAction, definePageAction } from './define.js';
+import type { Changefeed } from './feed.js';
+import { dryRun, eventTypes } from './fields.js';
 
 const MOST = 200;
-const reason = z.string().min(1).max(4_000).optional().describe('part of the message of the last failure');
+const reason = z.string().min(1).max(4_000).optional().describe('only those whose failure contains this text');
 
 export const listDeadLetters = definePageAction({
   name: 'dead list',
   id: 'listDeadLetters',
   on: 'dead letters',
   route: 'GET /api/dead-letters',
-  says: ['Events that could not be handled, newest first.', '처리하지 못한 이벤트. 최근 것부터.'],
+  about: ['Events that could not be handled, newest first.', '처리하지 못한 이벤트. 최근 것부터.'],
   input: z.strictObject({
     subscription: z.string().optional(),
     reason,
@@ -31,15 +33,29 @@ export const listDeadLetters = definePageAction({
 // An empty request must not drop all dead letters: that cannot be undone.
 const chosen = z
   .strictObject({
-    subscription: z.string().optional().describe('left out: all subscriptions'),
-    ids: z.array(z.string()).min(1).max(MOST).optional(),
+    ids: z.array(z.string()).min(1).max(MOST).optional().describe('ids of events'),
+    subscription: z.string().optional().describe('only those of this subscription'),
+    types: eventTypes,
     reason,
     all: z.literal(true).optional().describe('needed when nothing else is given'),
+    dryRun,
   })
-  .refine((given) => Object.values(given).some((one) => one !== undefined), 'give subscription, ids, reason or all');
+  .refine(
+    ({ dryRun: _, ...given }) => Object.values(given).some((one) => one !== undefined),
+    'give ids of events, subscription, types, reason or all',
+  );
+
+type Chosen = z.output<typeof chosen>;
+
+async function countOf({ dryRun: _, ...filter }: Chosen, { deadLetters }: Changefeed): Promise<{ count: number }> {
+  return { count: (await deadLetters.list({ ...filter, limit: Infinity })).length };
+}
+
+/** Not all that were named. */
+const failed = ({ count }: { count: number }, { ids }: Chosen) => count < (ids?.length ?? 0);
 
 /** The ids are those of events. */
-const audited = ({ count }: { count: number }, { subscription, ids, all }: z.output<typeof chosen>) => ({
+const audited = ({ count }: { count: number }, { subscription, ids, all }: Chosen) => ({
   count,
   ...(subscription !== undefined && { subscription }),
   ...(ids !== undefined && { ids: ids.length }),
@@ -51,11 +67,14 @@ export const retryDeadLetters = defineAction({
   id: 'retryDeadLetters',
   on: 'dead letters',
   route: 'POST /api/dead-letters/retry',
-  says: ['Hands dead letters to their handler again.', '데드 레터를 핸들러에 다시 보냅니다.'],
+  about: ['Hands dead letters to their handler again.', '데드 레터를 핸들러에 다시 보냅니다.'],
   input: chosen,
   answer: answers.done,
   audited,
-  run: async (filter, { feed }) => ({ count: await feed.deadLetters.retry(filter) }),
+  run: async ({ dryRun: isAsked, ...filter }, { feed }) =>
+    isAsked === true ? await countOf(filter, feed) : { count: await feed.deadLetters.retry(filter) },
+  says: ({ count }, { t }, input) => t(input.dryRun === true ? 'deadRetry.dryRun' : 'deadRetry.done', { count }),
+  failed,
 });
 
 export const dropDeadLetters = defineAction({
@@ -63,9 +82,14 @@ export const dropDeadLetters = defineAction({
   id: 'dropDeadLetters',
   on: 'dead letters',
   route: 'POST /api/dead-letters/drop',
-  says: ['Deletes dead letters.', '데드 레터를 지웁니다.'],
+  about: ['Deletes dead letters.', '데드 레터를 지웁니다.'],
   input: chosen,
   answer: answers.done,
   audited,
-  run: async (filter, { feed }) => ({ count: await feed.deadLetters.drop(filter) }),
+  run: async ({ dryRun: isAsked, ...filter }, { feed }) =>
+    isAsked === true ? await countOf(filter, feed) : { count: await feed.deadLetters.drop(filter) },
+  // Those that are named one by one need no question.
+  confirm: ({ count }, { t }, { ids }) => (count === 0 || ids !== undefined ? null : t('deadDrop.confirm', { count })),
+  says: ({ count }, { t }) => t('deadDrop.done', { count }),
+  failed,
 });

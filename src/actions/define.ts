@@ -1,6 +1,6 @@
 /**
  * One definition of what can be asked of a feed, or done about it. From it come the route of the API with its document, role, turn and audit entry
- * (routes.ts), and the terms and the audit entry of a command (cli/terms.ts, cli/noted.ts).
+ * (routes.ts), the command with its arguments, options, question and answer (cli/action-command.ts).
  */
 import type { z } from 'zod';
 import type { Audit } from '../ops/audit.js';
@@ -8,6 +8,8 @@ import type { Plain } from '../ops/server/page/answers.js';
 import type { Caller } from '../ops/server/http/access.js';
 import type { EndpointDeps, PageRules } from '../ops/server/page/source.js';
 import type { TodoReports } from '../ops/server/page/todo-reports.js';
+import type { Formats } from '../words/format.js';
+import type { Words } from '../words/words.js';
 import type { Changefeed } from './feed.js';
 
 export const NOUNS = [
@@ -27,7 +29,13 @@ export interface Acting {
   audit: Pick<Audit, 'read'>;
   /** Who acts, as `status` names them; null: nobody is to be named. */
   who: string | null;
+  /** A command waits for the end of what takes long, until this aborts. @defaultValue the service does the rest */
+  signal?: AbortSignal;
+  onProgress?: (count: number) => void;
 }
+
+/** A language of people, with its words and its numbers. */
+export type Speech = Words & Formats;
 
 /** What those have besides that only the page and its API offer. */
 export interface ActingOnPage extends Acting {
@@ -48,7 +56,7 @@ export interface Action<
   /** Names with `:` in the path are fields of the input; the others are in the body or the query. */
   readonly route: `${'GET' | 'POST'} /api/${string}`;
   /** What it does, in English and Korean. */
-  readonly says: readonly [en: string, ko: string];
+  readonly about: readonly [en: string, ko: string];
   readonly input: Input;
   readonly answer: Answer;
   /** It changes nothing, and who may read may ask it. @defaultValue true of GET, false of POST */
@@ -62,6 +70,12 @@ export interface Action<
   /** What the audit keeps. Null: nothing was decided. @defaultValue the names in the path, and the count of the answer */
   readonly audited?: (answer: z.output<Answer>, input: z.output<Input>) => Readonly<Record<string, unknown>> | null;
   run(input: z.output<Input>, acting: Needs): Promise<Plain<z.output<Answer>>>;
+  /** What came of it; with `dryRun`, what would. What says it is a command too. */
+  readonly says?: (answer: z.output<Answer>, words: Speech, input: z.output<Input>) => string;
+  /** What a command asks a person first. `found`: the answer with `dryRun`. Null: nothing is lost. */
+  readonly confirm?: (found: z.output<Answer>, words: Speech, input: z.output<Input>) => string | null;
+  /** The command ends with 1. */
+  readonly failed?: (answer: z.output<Answer>, input: z.output<Input>) => boolean;
 }
 
 /** An action of the page, its API, and programs. */

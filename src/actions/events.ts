@@ -19,7 +19,7 @@ export const listEvents = definePageAction({
   id: 'listEvents',
   on: 'events',
   route: 'GET /api/events',
-  says: ['A page of events, newest first.', '이벤트 한 페이지. 최근 것부터.'],
+  about: ['A page of events, newest first.', '이벤트 한 페이지. 최근 것부터.'],
   input: eventsQuery.extend({
     before: position.optional().describe('`next` of the page before'),
     limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -42,7 +42,7 @@ export const readEvent = definePageAction({
   id: 'readEvent',
   on: 'events',
   route: 'GET /api/events/:workspace/:logId',
-  says: ['One whole event.', '이벤트 하나 전체.'],
+  about: ['One whole event.', '이벤트 하나 전체.'],
   input: z.strictObject({ workspace: z.string(), logId: z.string() }),
   answer: answers.oneEvent,
   async run({ workspace, logId }, { page: { source, views } }) {

@@ -16,7 +16,7 @@ export const readSession = definePageAction({
   id: 'readSession',
   on: 'feed',
   route: 'GET /api/session',
-  says: ['Who asks, and what they may do.', '누가 묻는지, 무엇을 할 수 있는지.'],
+  about: ['Who asks, and what they may do.', '누가 묻는지, 무엇을 할 수 있는지.'],
   input: nothing,
   answer: answers.session,
   open: true,
@@ -29,7 +29,7 @@ export const readAbout = definePageAction({
   id: 'readAbout',
   on: 'feed',
   route: 'GET /api/about',
-  says: ['The workspaces and their lists.', '워크스페이스와 목록.'],
+  about: ['The workspaces and their lists.', '워크스페이스와 목록.'],
   input: nothing,
   answer: answers.about,
   offline: true,
@@ -43,7 +43,7 @@ export const readStatus = definePageAction({
   id: 'readStatus',
   on: 'feed',
   route: 'GET /api/status',
-  says: ['Problems, lists, budget, subscriptions and processes.', '문제, 목록, 요청 한도, 구독, 프로세스.'],
+  about: ['Problems, lists, budget, subscriptions and processes.', '문제, 목록, 요청 한도, 구독, 프로세스.'],
   input: nothing,
   answer: answers.status,
   async run(_input, { page: { status, source } }) {
@@ -59,7 +59,7 @@ export const readHistory = definePageAction({
   id: 'readHistory',
   on: 'feed',
   route: 'GET /api/history',
-  says: [
+  about: [
     'Budget and lag of the last hour, since this process runs.',
     '지난 한 시간의 요청 한도와 지연. 이 프로세스가 켜진 뒤부터.',
   ],
@@ -77,7 +77,7 @@ export const listAudit = defineAction({
   id: 'listAudit',
   on: 'audit',
   route: 'GET /api/audit',
-  says: [
+  about: [
     'Who did what, newest first: decisions, refusals and sign-ins.',
     '누가 무엇을 했는지, 최근 것부터: 결정, 거부, 로그인.',
   ],

@@ -1,5 +1,6 @@
 /** What can be asked and done about lists and their records. */
 import { z } from 'zod';
+import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
 import { RefusedError } from '../ops/server/page/api.js';
@@ -12,7 +13,7 @@ export const readTodos = definePageAction({
   id: 'readTodos',
   on: 'lists',
   route: 'GET /api/todos',
-  says: [
+  about: [
     'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
     '미완료, 기한, 지연, 완료된 할 일: 전체, 담당자별, 팀별, 날짜별.',
   ],
@@ -28,7 +29,7 @@ export const readSchema = defineAction({
   id: 'readSchema',
   on: 'lists',
   route: 'GET /api/lists/:workspace/:list/schema',
-  says: ['The fields seen in a list, and their types of values.', '목록에서 본 필드와 그 값의 종류.'],
+  about: ['The fields seen in a list, and their types of values.', '목록에서 본 필드와 그 값의 종류.'],
   input: z.strictObject(ofList),
   answer: answers.schema,
   run: async ({ workspace, list: name }, { feed }) => readableTexts(await feed.lists.schema(name, workspace)),
@@ -39,27 +40,28 @@ export const listHeld = defineAction({
   id: 'listHeld',
   on: 'lists',
   route: 'GET /api/held',
-  says: ['What waits until a person accepts or discards it.', '사람이 승인하거나 버릴 때까지 보류된 것.'],
+  about: ['What waits until a person accepts or discards it.', '사람이 승인하거나 버릴 때까지 보류된 것.'],
   input: z.strictObject({}),
   answer: answers.heldRecords,
   cost: 'records',
   run: async (_input, { feed }) => ({ held: await feed.lists.allHeld() }),
 });
 
-const total = (decided: readonly { count: number }[]) => ({ count: decided.reduce((sum, one) => sum + one.count, 0) });
+const total = (held: readonly { count: number }[]) => ({ count: held.reduce((sum, one) => sum + one.count, 0) });
 
 export const accept = defineAction({
   name: 'accept',
   id: 'acceptHeld',
   on: 'lists',
   route: 'POST /api/lists/:workspace/:list/accept',
-  says: [
+  about: [
     'Lets through what a list holds: the next complete sweep reports it.',
     '목록이 보류한 것을 통과시킵니다. 다음 수집이 알립니다.',
   ],
   input: z.strictObject(ofList),
   answer: answers.done,
   run: async ({ workspace, list: name }, { feed }) => total(await feed.lists.accept(name, workspace)),
+  says: ({ count }, { t }, { list: name }) => t(count === 0 ? 'held.none' : 'accept.done', { list: name, count }),
 });
 
 export const discard = defineAction({
@@ -67,27 +69,38 @@ export const discard = defineAction({
   id: 'discardHeld',
   on: 'lists',
   route: 'POST /api/lists/:workspace/:list/discard',
-  says: ['Forgets what a list holds: it is not reported.', '목록이 보류한 것을 알리지 않고 넘깁니다.'],
-  input: z.strictObject(ofList),
+  about: ['Forgets what a list holds: it is not reported.', '목록이 보류한 것을 알리지 않고 넘깁니다.'],
+  input: z.strictObject({ ...ofList, dryRun }),
   answer: answers.done,
-  run: async ({ workspace, list: name }, { feed }) => total(await feed.lists.discard(name, workspace)),
+  run: async ({ workspace, list: name, dryRun: isAsked }, { feed: { lists } }) =>
+    total(isAsked === true ? await lists.held(name, workspace) : await lists.discard(name, workspace)),
+  confirm: ({ count }, { t }, { list: name }) => (count === 0 ? null : t('discard.confirm', { list: name, count })),
+  says: ({ count }, { t }, { list: name }) => t(count === 0 ? 'held.none' : 'discard.done', { list: name, count }),
 });
 
 export const resync = defineAction({
   name: 'resync',
-  id: 'resyncList',
+  id: 'resyncLists',
   on: 'lists',
-  route: 'POST /api/lists/:workspace/:list/resync',
-  says: [
-    'Drops the baseline of a list: its next sweep makes no events.',
+  route: 'POST /api/workspaces/:workspace/resync',
+  about: [
+    'Drops the baseline of lists: their next sweep makes no events.',
     '목록의 기준을 버립니다. 다음 수집은 이벤트를 만들지 않습니다.',
   ],
-  input: z.strictObject(ofList),
-  answer: answers.done,
-  async run({ workspace, list: name }, { feed }) {
-    await feed.lists.resync(name, workspace);
-    return { count: 1 };
+  input: z.strictObject({
+    workspace: workspaceOf,
+    lists: z.array(z.string()).min(1).max(100).describe('the lists, or "all"'),
+    dryRun,
+  }),
+  answer: answers.resynced,
+  audited: ({ count, lists }, { workspace }) => ({ workspace, list: lists.join(', '), count }),
+  async run({ workspace, lists: given, dryRun: isAsked }, { feed }) {
+    const lists = given.includes('all') ? feed.lists.names(workspace) : given;
+    if (isAsked !== true) for (const name of lists) await feed.lists.resync(name, workspace);
+    return { count: lists.length, lists };
   },
+  confirm: ({ lists }, { t }) => t('resync.confirm', { lists: lists.join(', ') }),
+  says: ({ lists }, { t }) => t('resync.done', { lists: lists.join(', ') }),
 });
 
 /** The id is in the body: what is in the address is logged. */
@@ -96,7 +109,7 @@ export const erase = defineAction({
   id: 'eraseRecord',
   on: 'lists',
   route: 'POST /api/lists/:workspace/:list/erase',
-  says: [
+  about: [
     'Erases a record and everything that is kept of it. With `dryRun`, only says what there is.',
     '레코드와 그에 대해 보관한 모든 것을 지웁니다. `dryRun`이면 무엇이 있는지만 알려 줍니다.',
   ],
@@ -108,6 +121,9 @@ export const erase = defineAction({
     const erased = await feed.erase(call);
     return { count: erased.events + Number(erased.stored), ...erased };
   },
+  confirm: (_found, { t }, { list: name, id }) => t('erase.confirm', { list: name, id: printable(id) }),
+  failed: ({ kept, tables, disk }) =>
+    (kept?.running ?? 0) > 0 || tables.some(({ problem }) => problem !== null) || disk === 'refused',
 });
 
 export const forgetWorkspace = defineAction({
@@ -115,7 +131,7 @@ export const forgetWorkspace = defineAction({
   id: 'forgetWorkspace',
   on: 'workspaces',
   route: 'POST /api/workspaces/:name/forget',
-  says: [
+  about: [
     'Deletes everything that is stored of a workspace, whether the configuration still has it or not.',
     '워크스페이스에 대해 저장된 것을 모두 지웁니다. 설정에 없어도 됩니다.',
   ],

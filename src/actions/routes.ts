@@ -25,7 +25,7 @@ export function addActions(app: Api, parts: EndpointDeps, deps: RouteDeps): void
 
 function addAction(app: Api, action: Action, deps: RouteDeps & Pick<ActingOnPage, 'page'>): void {
   const [method = '', url = ''] = action.route.split(' ');
-  const { id, on, says, input, answer, open, offline, cost } = action;
+  const { id, on, about, input, answer, open, offline, cost } = action;
   const named = namesInPath(action);
   const reads = readsOnly(action);
   const params = z.object(part(input, (name) => named.includes(name)));
@@ -40,7 +40,7 @@ function addAction(app: Api, action: Action, deps: RouteDeps & Pick<ActingOnPage
       ...(offline === true && { offline }),
       ...(cost !== undefined && { cost }),
     },
-    schema: described(on)(id, says[0], answer, {
+    schema: described(on)(id, about[0], answer, {
       ...(named.length > 0 && { params }),
       ...(Object.keys(given.shape).length > 0 && { [method === 'GET' ? 'querystring' : 'body']: given }),
     }),

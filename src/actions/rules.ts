@@ -18,7 +18,7 @@ export const listRules = definePageAction({
   id: 'listRules',
   on: 'rules',
   route: 'GET /api/rules',
-  says: ['The rules of the file as it is now, and the destinations.', '지금 파일에 있는 규칙과 받는 곳.'],
+  about: ['The rules of the file as it is now, and the destinations.', '지금 파일에 있는 규칙과 받는 곳.'],
   input: z.strictObject({}),
   answer: answers.rules,
   run: async (_input, { rules }) => readableTexts(await rules.state()),
@@ -29,7 +29,7 @@ export const saveRule = definePageAction({
   id: 'saveRule',
   on: 'rules',
   route: 'POST /api/rules/:id',
-  says: [
+  about: [
     'Saves a rule whole, unless the file has changed meanwhile. Its option `enabled` switches it on and off.',
     '규칙을 통째로 저장합니다. 그사이 파일이 바뀌었으면 저장하지 않습니다. `enabled`로 켜고 끕니다.',
   ],
@@ -45,7 +45,7 @@ export const removeRule = definePageAction({
   id: 'removeRule',
   on: 'rules',
   route: 'POST /api/rules/:id/remove',
-  says: ['Removes a rule.', '규칙을 지웁니다.'],
+  about: ['Removes a rule.', '규칙을 지웁니다.'],
   input: z.strictObject({ id, revision }),
   answer: answers.ruleChanged,
   audited: (answer, input) =>
@@ -58,7 +58,7 @@ export const testRule = definePageAction({
   id: 'testRule',
   on: 'rules',
   route: 'POST /api/rules/:id/test',
-  says: [
+  about: [
     'Sends the newest match of a rule to its destination, marked as a test.',
     '규칙에 해당하는 가장 최근 것을 받는 곳에 테스트로 보냅니다.',
   ],
@@ -74,7 +74,7 @@ export const previewRule = definePageAction({
   on: 'rules',
   route: 'POST /api/rules/preview',
   reads: true,
-  says: [
+  about: [
     'What a rule would have done in the last 7 days. Nothing is sent.',
     '규칙이 지난 7일 동안 했을 일. 아무것도 보내지 않습니다.',
   ],
@@ -93,7 +93,7 @@ export const readRuleHistory = definePageAction({
   id: 'readRuleHistory',
   on: 'rules',
   route: 'GET /api/rules/:id/history',
-  says: ['Who has changed a rule, when, and what.', '규칙을 누가 언제 무엇을 바꿨는지.'],
+  about: ['Who has changed a rule, when, and what.', '규칙을 누가 언제 무엇을 바꿨는지.'],
   input: z.strictObject({ id }),
   answer: answers.ruleHistory,
   async run({ id: name }, { audit }) {
@@ -109,7 +109,7 @@ export const listValues = definePageAction({
   id: 'listValues',
   on: 'rules',
   route: 'GET /api/rules/values',
-  says: ['Values that stored records have in a field.', '저장된 레코드가 한 필드에 가진 값.'],
+  about: ['Values that stored records have in a field.', '저장된 레코드가 한 필드에 가진 값.'],
   input: z.strictObject({ workspace: workspaceOf, list: z.string(), field: z.string().max(200) }),
   answer: answers.ruleValues,
   cost: 'records',

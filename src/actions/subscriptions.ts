@@ -1,23 +1,25 @@
 /** What can be asked and done about a subscription. */
 import { z } from 'zod';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../delivery/receipts/delivery-row.js';
+import { isoTime, systemClock } from '../kit/clock.js';
+import { parseDuration } from '../kit/duration.js';
+import { printable } from '../kit/printable.js';
 import type { ReplayCall } from '../delivery/act/replay.js';
 import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { triedSchema } from '../delivery/ask/tried.js';
 import { verifiedSchema } from '../delivery/verify/verified.js';
 import * as answers from '../ops/server/page/answers.js';
-import { RefusedError } from '../ops/server/page/api.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import type { EndpointDeps } from '../ops/server/page/source.js';
-import { defineAction, definePageAction } from './define.js';
-import { dryRun, short, subscription, workspace } from './fields.js';
+import { defineAction, definePageAction, type Speech } from './define.js';
+import { dryRun, eventTypes, short, subscription, workspace } from './fields.js';
 
 export const listDeliveries = definePageAction({
   name: 'deliveries',
   id: 'listDeliveries',
   on: 'subscriptions',
   route: 'GET /api/deliveries',
-  says: [
+  about: [
     'Who got an event, when, after how many attempts, with what answer; newest first.',
     '어떤 이벤트를 누가, 언제, 몇 번 만에, 어떤 응답으로 받았는지. 최근 것부터.',
   ],
@@ -25,13 +27,19 @@ export const listDeliveries = definePageAction({
     event: short.describe('the id of an event, or its position `acme@1700000000000-0`: every subscription answers'),
     list: short.describe('with `record`: the name of its list'),
     record: short.describe("the record's id"),
-    subscription: short,
-    workspace: short,
+    subscription: short.describe('only those of this subscription'),
+    workspace: short.describe('only those of this workspace'),
     outcome: z
       .enum([...DELIVERY_OUTCOMES, 'failed'])
       .optional()
       .describe('`failed`: retry and dead'),
-    limit: z.coerce.number().int().min(1).max(500).default(50),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(500)
+      .default(50)
+      .describe('at most this many, newest first (default: 50)'),
   }),
   answer: answers.deliveries,
   cost: 'log',
@@ -60,7 +68,7 @@ export const describeSubscription = defineAction({
   id: 'readSubscription',
   on: 'subscriptions',
   route: 'GET /api/subscriptions/:subscription',
-  says: [
+  about: [
     'Where it delivers, what it selects, and how its deliveries went.',
     '어디로 보내는지, 무엇을 고르는지, 전달이 어땠는지.',
   ],
@@ -74,24 +82,34 @@ export const trySubscription = defineAction({
   id: 'trySubscription',
   on: 'subscriptions',
   route: 'GET /api/try',
-  says: ['What a subscription would have got, and why not the rest.', '구독이 받았을 것과, 나머지를 받지 않았을 이유.'],
-  input: z.strictObject({
-    subscription,
-    last: z.string().max(20).default('7d').describe('how far back: a duration'),
-    workspace,
-    list: z.string().optional().describe('with `record`: its list'),
-    record: z.string().optional().describe('only the events of this record, each with why it is not selected'),
-    from: z.string().max(2_000).optional().describe('`next` of the answer before'),
-    examples: z.coerce.number().int().min(0).max(1_000).optional().describe('default: 10; of a record: all'),
-  }),
+  about: [
+    'What a subscription would have got, and why not the rest.',
+    '구독이 받았을 것과, 나머지를 받지 않았을 이유.',
+  ],
+  input: z
+    .strictObject({
+      subscription,
+      last: z.string().max(20).default('7d').describe('how far back: a duration (default: 7d)'),
+      workspace,
+      list: z.string().optional().describe('with `record`: its list'),
+      record: z.string().optional().describe('only this record: each of its events, and why it was not selected'),
+      from: z.string().max(2_000).optional().describe('`next` of the answer before'),
+      examples: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(1_000)
+        .optional()
+        .describe('at most this many of the selected events (default: 10; of a record: all)'),
+    })
+    .refine(({ list, record }) => (list === undefined) === (record === undefined), 'give both list and record'),
   answer: triedSchema,
   cost: 'log',
-  async run({ subscription: name, list, record, ...call }, { feed }) {
-    if ((list === undefined) !== (record === undefined)) throw new RefusedError(400, 'Give both list and record.');
+  async run({ subscription: name, list, record, ...call }, { feed, signal = AbortSignal.timeout(FIRST_ANSWER_MS) }) {
     const one = list === undefined || record === undefined ? undefined : { list, id: record };
-    const signal = AbortSignal.timeout(FIRST_ANSWER_MS);
     return readableTexts(await feed.try(name, { ...call, record: one, signal }));
   },
+  failed: ({ next }) => next !== null,
 });
 
 export const pause = defineAction({
@@ -99,7 +117,7 @@ export const pause = defineAction({
   id: 'pauseSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/pause',
-  says: ['Stops deliveries to a subscription. Its events wait.', '구독으로 보내기를 멈춥니다. 이벤트는 기다립니다.'],
+  about: ['Stops deliveries to a subscription. Its events wait.', '구독으로 보내기를 멈춥니다. 이벤트는 기다립니다.'],
   input: z.strictObject({
     subscription,
     reason: z.string().trim().max(200).optional().describe('reason shown in "status" (default: paused manually)'),
@@ -108,6 +126,8 @@ export const pause = defineAction({
   async run({ subscription: name, reason }, { feed, who }) {
     return { count: Number(await feed.pause(name, pausedText(reason, who))) };
   },
+  says: ({ count }, { t }, input) =>
+    t(count === 1 ? 'pause.done' : 'pause.already', { subscription: input.subscription }),
 });
 
 /** As `status` shows it. */
@@ -121,12 +141,18 @@ export const resume = defineAction({
   id: 'resumeSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/resume',
-  says: ['Continues where it was paused.', '멈춘 곳부터 이어서 보냅니다.'],
+  about: ['Continues where it was paused.', '멈춘 곳부터 이어서 보냅니다.'],
   input: z.strictObject({ subscription }),
   answer: answers.resumed,
   async run({ subscription: name }, { feed }) {
     const was = await feed.resume(name);
     return { count: Number(was !== null), was };
+  },
+  says({ was }, { t, dateTime }, { subscription: name }) {
+    if (was === null) return t('resume.not', { subscription: name });
+    const at = was.at === null ? '–' : dateTime(was.at);
+    const done = t('resume.done', { subscription: name, at, reason: printable(was.reason) });
+    return was.missing ? `${done} ${t('resume.missing')}` : done;
   },
 });
 
@@ -135,40 +161,60 @@ export const replay = defineAction({
   id: 'replaySubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/replay',
-  says: [
+  about: [
     'Sends a range of the log to a subscription again. With `dryRun`, only counts.',
     '로그의 한 구간을 구독에 다시 보냅니다. `dryRun`이면 세기만 합니다.',
   ],
   input: z.strictObject({
     subscription,
-    from: z.string().max(40).describe('a log id, a time, or `beginning`'),
-    to: z.string().max(40).optional().describe('a log id, the last one'),
+    from: z.string().max(40).describe('the first event: a duration such as 2h, a time, a log id, or "beginning"'),
+    to: z.string().max(40).optional().describe('a log id, the last one (default: as far as the subscription has read)'),
     workspace,
-    record: z.string().max(200).optional().describe('only events of the record with this id'),
-    types: z.array(z.string().max(200)).min(1).max(20).optional().describe('patterns of event types'),
-    where: z.looseObject({}).optional().describe('conditions, as `where` of a subscription'),
-    failed: z.boolean().optional().describe('only what ended dead and is no dead letter now'),
+    record: z.string().max(200).optional().describe('only events of this record'),
+    types: eventTypes,
+    where: z
+      .looseObject({})
+      .optional()
+      .describe('only events for which these conditions hold too, such as {"금액":{"rises":true}}'),
+    failed: z
+      .boolean()
+      .optional()
+      .describe('only events whose last delivery ended dead (not those that are dead letters now)'),
     dryRun,
   }),
   answer: answers.replayed,
-  async run({ where, ...call }, { feed }) {
-    const { id, events } = await feed.replay({ ...call, where: where as ReplayCall['where'], wait: false });
-    return { id, count: events };
+  async run({ where, from, ...call }, { feed, ...acting }) {
+    const { signal, onProgress } = acting;
+    const asked = { ...call, from: timeBack(from), where: where as ReplayCall['where'], signal, onProgress };
+    const { id, events, interrupted } = await feed.replay({ ...asked, wait: signal !== undefined });
+    return { id, count: events, interrupted };
   },
+  says({ count, interrupted }, { t, countOf }, { subscription: name, dryRun: isAsked }) {
+    const how = isAsked === true ? 'dryRun' : interrupted ? 'interrupted' : 'done';
+    return t(`replay.${how}`, { subscription: name, events: countOf('event', count) });
+  },
+  failed: ({ interrupted }) => interrupted,
 });
+
+/** A duration is a time so long ago. */
+function timeBack(from: string): string {
+  const ms = parseDuration(from);
+  return ms === undefined ? from : isoTime(systemClock.now() - ms);
+}
 
 export const stopReplay = defineAction({
   name: 'replay stop',
   id: 'stopReplay',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/replay/stop',
-  says: [
-    'Stops replays of a subscription; `replays` of its status shows them.',
+  about: [
+    'Stops what is being sent to a subscription again; `replays` of its status shows it.',
     '구독에 다시 보내던 것을 멈춥니다. 상태의 `replays`에서 볼 수 있습니다.',
   ],
-  input: z.strictObject({ subscription, id: z.string().optional().describe('default: all') }),
+  input: z.strictObject({ subscription, id: z.string().optional().describe('only this replay (default: all)') }),
   answer: answers.done,
   run: async ({ subscription: name, id }, { feed }) => ({ count: await feed.stopReplay(name, id) }),
+  says: ({ count }, { t }) => t(count === 0 ? 'replayStop.nothing' : 'replayStop.done'),
 });
 
 export const snapshot = defineAction({
@@ -176,7 +222,7 @@ export const snapshot = defineAction({
   id: 'snapshotSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/snapshot',
-  says: [
+  about: [
     'Sends a subscription every record as it is now, each list once it has been swept.',
     '구독에 모든 레코드를 지금 그대로 보냅니다. 목록마다 한 번 수집된 뒤에 보냅니다.',
   ],
@@ -186,6 +232,10 @@ export const snapshot = defineAction({
     const workspaces = await feed.snapshot(name, only);
     return { count: workspaces.length, workspaces };
   },
+  says({ count, workspaces }, { t }, { subscription: name }) {
+    const values = { subscription: name, workspaces: workspaces.join(', ') };
+    return t(count === 0 ? 'snapshot.nothing' : 'snapshot.done', values);
+  },
 });
 
 export const verify = defineAction({
@@ -193,7 +243,7 @@ export const verify = defineAction({
   id: 'verifySubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/verify',
-  says: [
+  about: [
     'Compares the tables of a subscription with what the CRM showed last.',
     '구독의 표를 CRM이 마지막으로 보여 준 것과 비교합니다.',
   ],
@@ -213,7 +263,7 @@ export const test = defineAction({
   id: 'testSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/test',
-  says: ['Sends one example event to the handler of a subscription.', '구독의 핸들러에 예시 이벤트를 하나 보냅니다.'],
+  about: ['Sends one example event to the handler of a subscription.', '구독의 핸들러에 예시 이벤트를 하나 보냅니다.'],
   input: z.strictObject({
     subscription,
     type: z.string().max(200).optional().describe('an event type; default: the first that it selects'),
@@ -228,21 +278,36 @@ export const skip = defineAction({
   id: 'skipSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/skip',
-  says: ['Drops everything that waits for a subscription.', '구독을 기다리는 것을 모두 버립니다.'],
+  about: ['Drops everything that waits for a subscription.', '구독을 기다리는 것을 모두 버립니다.'],
   input: z.strictObject({ subscription, workspace, dryRun }),
   answer: answers.skipped,
   async run({ subscription: name, ...call }, { feed }) {
     const skipped = await feed.skip(name, call);
     return { count: skipped.unread + skipped.queued, ...skipped };
   },
+  confirm: (found, words, input) => words.t('skip.confirm', { waits: waitsText(found, words, input) }),
+  says(found, words, input) {
+    const done = words.t('skip.done', { waits: waitsText(found, words, input) });
+    if (found.running === 0) return done;
+    return `${done} ${words.t('skip.running', { events: words.countOf('event', found.running) })}`;
+  },
 });
+
+function waitsText(
+  { count, unread, queued }: z.output<typeof answers.skipped>,
+  { t, number, countOf }: Speech,
+  { subscription: name }: { subscription: string },
+): string {
+  const values = { subscription: name, unread: number(unread), queued: number(queued) };
+  return t('skip.waits', { ...values, events: countOf('event', count) });
+}
 
 export const listLeftBehind = definePageAction({
   name: 'subscriptions left behind',
   id: 'listLeftBehind',
   on: 'subscriptions',
   route: 'GET /api/subscriptions/left-behind',
-  says: [
+  about: [
     'What is stored under names of subscriptions that this configuration does not have.',
     '이 설정에 없는 구독의 이름으로 저장된 것.',
   ],
@@ -260,7 +325,7 @@ export const forgetSubscription = defineAction({
   id: 'forgetSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/forget',
-  says: [
+  about: [
     'Removes what is stored of a subscription that is no longer configured.',
     '설정에서 사라진 구독의 저장된 것을 지웁니다.',
   ],
@@ -268,4 +333,7 @@ export const forgetSubscription = defineAction({
   answer: answers.stored,
   audited: ({ waiting, dead }, { subscription: name }) => ({ subscription: name, count: waiting + dead }),
   run: ({ subscription: name, ...call }, { feed }) => feed.forgetSubscription(name, { dryRun: call.dryRun ?? false }),
+  confirm: ({ waiting, dead }, { t, countOf, number }, { subscription: name }) =>
+    t('forgetSubscription.confirm', { subscription: name, waiting: countOf('event', waiting), dead: number(dead) }),
+  says: (_answer, { t }, { subscription: name }) => t('forgetSubscription.done', { subscription: name }),
 });

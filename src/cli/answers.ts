@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.js';
 import { usage } from '../kit/errors.js';
 import { formatsFor, type Formats } from '../words/format.js';
-import type { Language } from '../words/words.js';
+import { wordsFor, type Language, type Words } from '../words/words.js';
 import type { Io } from './io.js';
 import { fitted } from './text.js';
 
@@ -20,6 +20,8 @@ interface Question {
   /** What the command would do, as the beginning of a sentence. */
   what: string;
   yes: boolean;
+  /** @defaultValue English */
+  t?: Words['t'];
   /** @defaultValue `Continue? [y/N] ` */
   ask?: string;
   isYes?: (answer: string) => boolean;
@@ -27,13 +29,13 @@ interface Question {
 
 /** @throws ChangefeedError CF_USAGE without a terminal to ask on, unless `yes` */
 export async function isConfirmed(
-  { command, what, yes, ask = '.\nContinue? [y/N] ', isYes = (text) => /^y(es)?$/i.test(text) }: Question,
+  { command, what, yes, t = wordsFor('en').t, ask, isYes = (text) => /^y(es)?$/i.test(text) }: Question,
   io: Io,
 ): Promise<boolean> {
   if (yes) return true;
   if (io.ask === undefined) throw usage(`${command}: ${what}. Without a terminal, confirm it with --yes.`);
-  const isAgreed = isYes((await io.ask(`${what}${ask}`)).trim());
-  if (!isAgreed) io.err('Nothing was changed.');
+  const isAgreed = isYes((await io.ask(`${what}${ask ?? `.\n${t('act.continue')} `}`)).trim());
+  if (!isAgreed) io.err(t('act.unchanged'));
   return isAgreed;
 }
 

@@ -7,6 +7,7 @@ import { parseDuration } from '../kit/duration.js';
 import { readTime } from '../kit/iso-time.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { anEventType, meantType, selectsType } from '../events/event-pattern-schema.js';
+import type { Conditions } from '../delivery/handlers/where.js';
 import { meantList } from '../crm/lists/list-name.js';
 import { argument, asText, option, restArguments, type Known, type Parameter, type Read } from './command.js';
 
@@ -16,6 +17,14 @@ export function listArgument(description: string): Parameter<ListName> {
 
 export function listArguments(description: string): Parameter<ListName[]> {
   return { ...restArguments(description, asText), resolve: listsNamed };
+}
+
+/** `all` is every list of the workspace. */
+export function listsOrAll(description: string): Parameter<string[]> {
+  return {
+    ...restArguments(description, asText, '<…>'),
+    resolve: (names, known) => names.flatMap((name) => (name === 'all' ? [name] : listsNamed([name], known))),
+  };
 }
 
 /** `--record todo 0198f0ac`: a list and the id of a record, in one option. */
@@ -31,10 +40,6 @@ export function recordOption(description: string): Parameter<{ list: ListName; i
       return { list: listNamed(list, known), id };
     },
   };
-}
-
-export function workspaceArgument(description: string): Parameter<string> {
-  return { ...argument(description, asText), resolve: (name, known) => workspaceNamed(name, known, 'erase') };
 }
 
 export function workspaceOption(description: string): Parameter<string | undefined> {
@@ -53,11 +58,11 @@ function listNamed(text: string, { lists }: Known): ListName {
   );
 }
 
-function workspaceNamed(name: string, { config: { workspaces } }: Known, what = '--workspace'): string {
+function workspaceNamed(name: string, { config: { workspaces } }: Known): string {
   const names = workspaces.map((workspace) => workspace.name);
   if (names.includes(name)) return name;
   throw usage(
-    `${what}: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
+    `--workspace: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
   );
 }
 
@@ -143,6 +148,16 @@ export const rateLimit = reader('requests/duration such as 100/10s, or "none"', 
   const perMs = parseDuration(window) ?? 0;
   return requests !== undefined && perMs > 0 ? { requests: Number(requests), perMs } : undefined;
 });
+
+export const asConditions: Read<Conditions> = (text, name) => {
+  try {
+    return JSON.parse(text) as Conditions;
+  } catch {
+    throw usage(
+      `${name}: found ${JSON.stringify(text)}; allowed: conditions in JSON, such as '{"after.유형":"전화"}'.`,
+    );
+  }
+};
 
 /** As it is written: a date or time without a zone belongs to each workspace's own. */
 export const logOffset = reader(

@@ -1,11 +1,11 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. */
 import { Argument, Option, type Command } from 'commander';
+import type { entryOf } from '../actions/entry.js';
 import type { OpenedService } from '../service/process.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
 import type { Io } from './io.js';
-import { notedBy, type Noted } from './noted.js';
 
 /** Reads a text of the command line. `name` is what the message of a usage error begins with. */
 export type Read<T> = (text: string, name: string) => T;
@@ -101,10 +101,11 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 ): DefineCommand {
   return (command, io, done) => {
     const argumentNames: string[] = [];
+    const noun = command.parent?.parent == null ? '' : `${command.parent.name()} `;
     for (const [name, { term }] of Object.entries(spec.input)) {
       const made = term(
         name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-        command.name(),
+        noun + command.name(),
       );
       if (made instanceof Option) command.addOption(made);
       else {
@@ -121,8 +122,8 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 
 export interface CommandService extends Known {
   feed: OpenedService['feed'];
-  /** Notes who has done an action, in the audit and in one line of the log, as what is done on the page. */
-  noted: Noted;
+  /** Notes who has done what, in the audit and in one line of the log, as what is done on the page. */
+  decided: (entry: ReturnType<typeof entryOf>) => Promise<void>;
 }
 
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
@@ -157,7 +158,11 @@ export async function withFeed<T>(
   const { feed, config, auditWith } = await openService(io, options);
   try {
     const { who, log } = decidingIn(io);
-    return await use({ feed, noted: notedBy(who, auditWith(log)), ...knownOf(config) });
+    const audit = auditWith(log);
+    const decided: CommandService['decided'] = async (entry) => {
+      if (entry !== null) await audit.decided({ ...who, ...entry });
+    };
+    return await use({ feed, decided, ...knownOf(config) });
   } finally {
     await feed.stop();
   }

@@ -1,4 +1,5 @@
 /** The commands by the headings of `--help`, in its order, with their descriptions. */
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { DefineCommand } from './command.js';
 
@@ -22,7 +23,8 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     try: 'what a subscription would have got, and why not the rest; nothing is sent',
     verify: "compare a receiver's copy with what the CRM showed last; --repair sends what is wrong again",
     rules: 'the rules that are made on the page; "rules check" for a pipeline',
-    replay: 'send a range of the log to one subscription again',
+    replay: 'send a range of the log to one subscription again; "replay stop" stops it',
+    snapshot: 'send a subscription every record as it is now, after a backup was restored',
     pause: 'pause a subscription: its events wait',
     resume: 'resume it where it stopped',
     skip: 'drop everything that waits for a subscription',
@@ -62,12 +64,16 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   audit: ['audit --since 7d', 'audit --what skip --json'],
   doctor: ['doctor'],
   todos: ['todos --since 7d'],
-  deliveries: ['deliveries --subscription billing --failed', 'deliveries --record people 0190b3c4-7f2e-7c1d-9a51-4f'],
+  deliveries: [
+    'deliveries --subscription billing --outcome failed',
+    'deliveries --record people 0190b3c4-7f2e-7c1d-9a51-4f',
+  ],
   dead: ['dead list --subscription billing', 'dead retry --all --reason ECONNREFUSED'],
   try: ['try billing --last 30d', 'try billing --record todo 0190b3c4-7f2e-7c1d-9a51-4f'],
   verify: ['verify mirror', 'verify billing --copy rows.csv --repair'],
   rules: ['rules', 'rules check'],
-  replay: ['replay --subscription billing --since 2h --dry-run', 'replay stop --subscription billing'],
+  replay: ['replay billing 2h --dry-run', 'replay stop billing'],
+  snapshot: ['snapshot billing'],
   pause: ["pause billing --reason 'a new release'"],
   resume: ['resume billing'],
   skip: ['skip billing --dry-run'],
@@ -79,7 +85,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   accept: ['accept people'],
   discard: ['discard people'],
   resync: ['resync people organization --dry-run'],
-  erase: ['erase acme people 0190b3c4-7f2e-7c1d-9a51-4f --dry-run'],
+  erase: ['erase people 0190b3c4-7f2e-7c1d-9a51-4f --dry-run'],
   forget: ['forget acme'],
   demo: ['demo', 'demo --people 1000 --rate 5'],
   sandbox: ['sandbox --people 200 --rate 2', 'sandbox --profile list'],
@@ -90,15 +96,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Commands that have no file of their own. */
-const FILE_OF: Readonly<Record<string, string>> = {
-  ...{ accept: 'held', discard: 'held', resync: 'held' },
-  ...{ pause: 'subscriptions', resume: 'subscriptions', skip: 'subscriptions' },
-};
-
 /** Loaded on use: most load the whole service, and `--version` and `--help` must not wait for it. */
 export async function loadCommand(name: string): Promise<DefineCommand> {
-  const file = new URL(`./commands/${FILE_OF[name] ?? name}${extname(import.meta.url)}`, import.meta.url);
+  const file = new URL(`./commands/${name}${extname(import.meta.url)}`, import.meta.url);
+  // What prints a table has a file.
+  if (!existsSync(file)) return (await import('./action-command.js')).commandsNamed(name);
   const { [name]: define } = (await import(file.href)) as Record<string, DefineCommand>;
   if (define === undefined) throw new Error(`${file.pathname} exports no ${name}.`);
   return define;

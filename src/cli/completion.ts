@@ -4,6 +4,8 @@ import type { Command, Option } from 'commander';
 interface Completed {
   name: string;
   description: string;
+  /** Of a noun: what can follow. */
+  verbs: string[];
   options: { flag: string; long: string; description: string; takesValue: boolean }[];
 }
 
@@ -14,9 +16,18 @@ export function completionScript(shell: keyof typeof SHELLS, program: Command): 
   const commands = program.commands.map((command) => ({
     name: command.name(),
     description: command.description(),
-    options: [...command.options, ...everywhere].map(optionOf),
+    verbs: command.commands.map((verb) => verb.name()),
+    options: distinct(
+      [command, ...command.commands].flatMap(({ options }) => [...options]),
+      everywhere,
+    ).map(optionOf),
   }));
   return SHELLS[shell](commands);
+}
+
+/** Verbs of a noun share some. */
+function distinct(...options: readonly (readonly Option[])[]): Option[] {
+  return [...new Map(options.flat().map((option) => [option.long, option])).values()];
 }
 
 function optionOf({ long, description, required, optional }: Option): Completed['options'][number] {
@@ -26,7 +37,8 @@ function optionOf({ long, description, required, optional }: Option): Completed[
 
 function bashScript(commands: readonly Completed[]): string {
   const cases = commands.map(
-    ({ name, options }) => `    ${name}) words=${quoted(options.map(({ flag }) => flag).join(' '))} ;;`,
+    ({ name, verbs, options }) =>
+      `    ${name}) words=${quoted([...verbs, ...options.map(({ flag }) => flag)].join(' '))} ;;`,
   );
   return `_changefeed() {
   local words=${quoted(commands.map(({ name }) => name).join(' '))}
@@ -42,8 +54,8 @@ complete -o default -F _changefeed changefeed crm-changefeed`;
 function zshScript(commands: readonly Completed[]): string {
   const entry = (name: string, description: string): string => quoted(`${name}:${description.replaceAll(':', '\\:')}`);
   const cases = commands.map(
-    ({ name, options }) =>
-      `    ${name}) found=(${options.map(({ flag, description }) => entry(flag, description)).join(' ')}) ;;`,
+    ({ name, verbs, options }) =>
+      `    ${name}) found=(${[...verbs, ...options.map(({ flag, description }) => entry(flag, description))].join(' ')}) ;;`,
   );
   return `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 _changefeed() {
@@ -59,8 +71,9 @@ compdef _changefeed changefeed crm-changefeed`;
 }
 
 function fishScript(commands: readonly Completed[]): string {
-  const lines = commands.flatMap(({ name, description, options }) => [
+  const lines = commands.flatMap(({ name, description, verbs, options }) => [
     `complete -c $c -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
+    ...verbs.map((verb) => `complete -c $c -n '__fish_seen_subcommand_from ${name}' -f -a ${verb}`),
     ...options.map(
       ({ long, description: about, takesValue }) =>
         `complete -c $c -n '__fish_seen_subcommand_from ${name}' -l ${long} -d ${quoted(about)}${takesValue ? ' -r' : ''}`,

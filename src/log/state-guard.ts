@@ -266,7 +266,7 @@ const REWOUND =
   'REDIS WENT BACK to an earlier state of this workspace: events are repeated, and every list is swept again';
 const NOTHING_STORED =
   'no earlier state is stored: sequences begin with the present time. Receivers that have higher ones, from a clock that was ahead, ignore ' +
-  'new events: empty their copies, then run `changefeed replay --snapshot <subscription>`';
+  'new events: empty their copies, then run `changefeed snapshot <subscription>`';
 const ANOTHER_SERVER =
   'another Redis server, or one that was restarted: sequences go on higher, and every list is swept. If it was restored from a backup, run ' +
   '`changefeed replay --snapshot <subscription>` for each receiver that keeps a copy';

@@ -198,8 +198,8 @@ export const PROBLEM_TEXTS = {
     '구독 "{name}": 데드 레터 {count}건이 처리를 기다립니다.{>last} 원인을 고친 뒤 다시 보내거나(changefeed dead retry --all --subscription {name}) 버리세요(changefeed dead drop).',
   ],
   'says.snapshot.incomplete': [
-    'Subscription "{name}", workspace "{workspace}": every record of {lists} was sent again, but not all arrived, so records that are gone stay with the receiver. In the way: {held} held, {unreadable} unreadable, {dead} dead {dead|letter|letters}, {dropped} dropped.{>among} The end follows by itself once held records are accepted or discarded, unreadable ones can be read, and dead letters are retried and delivered. What was dropped is sent by another snapshot: changefeed replay --snapshot {name}.',
-    '구독 "{name}", 워크스페이스 "{workspace}": {lists} 목록의 모든 레코드를 다시 보냈지만 일부가 도착하지 않아, 사라진 레코드가 받는 쪽에 남아 있을 수 있습니다. 보류 {held}건, 읽지 못함 {unreadable}건, 데드 레터 {dead}건, 버림 {dropped}건.{>among} 보류를 승인하거나 버리고, 읽지 못한 레코드가 읽히고, 데드 레터를 다시 보내 전달되면 자동으로 끝납니다. 버린 것은 스냅샷을 다시 보내세요: changefeed replay --snapshot {name}',
+    'Subscription "{name}", workspace "{workspace}": every record of {lists} was sent again, but not all arrived, so records that are gone stay with the receiver. In the way: {held} held, {unreadable} unreadable, {dead} dead {dead|letter|letters}, {dropped} dropped.{>among} The end follows by itself once held records are accepted or discarded, unreadable ones can be read, and dead letters are retried and delivered. What was dropped is sent by another snapshot: changefeed snapshot {name}.',
+    '구독 "{name}", 워크스페이스 "{workspace}": {lists} 목록의 모든 레코드를 다시 보냈지만 일부가 도착하지 않아, 사라진 레코드가 받는 쪽에 남아 있을 수 있습니다. 보류 {held}건, 읽지 못함 {unreadable}건, 데드 레터 {dead}건, 버림 {dropped}건.{>among} 보류를 승인하거나 버리고, 읽지 못한 레코드가 읽히고, 데드 레터를 다시 보내 전달되면 자동으로 끝납니다. 버린 것은 스냅샷을 다시 보내세요: changefeed snapshot {name}',
   ],
   'incomplete.among': [' Among them: {records}.', ' 예: {records}.'],
   'says.copy.wrong': [

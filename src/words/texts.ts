@@ -2,11 +2,13 @@
  * The words that chats, digests, the command line and the page share, in English and in Korean. `{name}` is replaced, and
  * `{count|event|events}` is the singular or the plural. The texts of the page alone are in page/texts.ts.
  */
+import { ACTION_TEXTS } from './action-texts.js';
 import { COMMAND_TEXTS } from './command-texts.js';
 import { PROBLEM_TEXTS } from './problem-texts.js';
 import { VERIFY_TEXTS } from './verify-texts.js';
 
 const TEXTS = {
+  ...ACTION_TEXTS,
   ...PROBLEM_TEXTS,
   ...COMMAND_TEXTS,
   ...VERIFY_TEXTS,

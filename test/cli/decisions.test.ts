@@ -46,13 +46,11 @@ describe('decisions', () => {
     expect(await decided('resume', 'out')).toEqual(line('resume', { subscription: 'out', count: 1 }));
     expect(await decided('dead', 'retry', '--all')).toEqual(line('dead retry', { count: 0 }));
     expect(await decided('dead', 'drop', '--all', '--yes')).toEqual(line('dead drop', { count: 0 }));
-    expect(await decided('replay', '--subscription', 'out', '--from', 'beginning')).toEqual(
-      line('replay', { subscription: 'out', count: 0 }),
-    );
+    expect(await decided('replay', 'out', 'beginning')).toEqual(line('replay', { subscription: 'out', count: 0 }));
     expect(await decided('accept', 'people')).toEqual(line('accept', { list: 'people', count: 0 }));
     expect(await decided('resync', 'people', '--yes')).toEqual(line('resync', { list: 'people' }));
     const tombstone = expect.stringMatching(/^[\w-]{22}$/) as unknown;
-    const erased = await decided('erase', 'acme', 'people', 'the-id-of-a-person', '--yes');
+    const erased = await decided('erase', 'people', 'the-id-of-a-person', '--yes');
     expect(erased).toEqual(line('erase', { workspace: 'acme', list: 'people', tombstone, count: 0 }));
     expect(JSON.stringify(erased)).not.toContain('the-id-of-a-person');
     await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify({ ...config, subscriptions: [] }));
@@ -63,7 +61,7 @@ describe('decisions', () => {
     expect(await decided('dead', 'list')).toEqual([]);
     expect(await decided('dead', 'drop', '--all', '--dry-run')).toEqual([]);
     expect(await decided('resync', 'people', '--dry-run')).toEqual([]);
-    expect(await decided('erase', 'acme', 'people', 'p1', '--dry-run')).toEqual([]);
+    expect(await decided('erase', 'people', 'p1', '--dry-run')).toEqual([]);
   });
 
   it('decisions: each action of the page and its API logs one line, without the words of the request', async () => {

@@ -53,7 +53,7 @@ describe('deliveries', () => {
     await eventually(async () => expect(await rows('--subscription', 'billing')).toHaveLength(4), {
       timeoutMs: 30_000,
     });
-    await eventually(async () => expect(await rows('--failed', '--subscription', 'ops')).toHaveLength(3));
+    await eventually(async () => expect(await rows('--outcome', 'failed', '--subscription', 'ops')).toHaveLength(3));
     const event = asked[0]!;
 
     const answers = await rows(event);
@@ -79,10 +79,10 @@ describe('deliveries', () => {
 
     const [{ record } = { record: '' }] = answers;
     expect((await rows('--record', 'people', record)).every((row) => row.record === record)).toBe(true);
-    expect(await rows('--pending')).toEqual([]);
+    expect(await rows('--outcome', 'pending')).toEqual([]);
     expect((await ask('evt_none')).stdout).toContain('no such deliveries');
     expect((await ask('--subscription', 'unkept')).stdout).toContain('"unkept" keeps no receipts (receipts: false)');
-    expect(await ask('--failed', '--pending')).toMatchObject({ code: 2 });
+    expect(await ask('--outcome', 'faild')).toMatchObject({ code: 2 });
     expect(await ask('--record', 'people')).toMatchObject({ code: 2 });
     expect(await ask('--subscription', 'none')).toMatchObject({ code: 2 });
 

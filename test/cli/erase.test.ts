@@ -28,7 +28,7 @@ it('erase: a record is erased by a command that asks first, says what is left, a
   };
   await edit('사람 A');
   await edit('사람 B');
-  const found = await run('erase', 'acme', 'people', person.id, '--dry-run');
+  const found = await run('erase', 'people', person.id, '--dry-run');
   expect(found).toMatchObject({ code: 0 });
   expect(found.stdout).toBe(
     [
@@ -38,8 +38,8 @@ it('erase: a record is erased by a command that asks first, says what is left, a
       'May have been delivered by: out (ndjson).\n',
     ].join('\n'),
   );
-  expect(await run('erase', 'acme', 'people', person.id)).toMatchObject({ code: 2, stdout: '' });
-  const erased = await run('erase', 'acme', 'people', person.id, '--yes', '--json');
+  expect(await run('erase', 'people', person.id)).toMatchObject({ code: 2, stdout: '' });
+  const erased = await run('erase', 'people', person.id, '--yes', '--json');
   expect(problemsOfPrinted('erase', JSON.parse(erased.stdout))).toEqual([]);
   expect(JSON.parse(erased.stdout)).toMatchObject({
     ...{ stored: true, events: 1, tables: [], related: [{ list: 'memo', id: 'memo-about' }] },
@@ -48,7 +48,7 @@ it('erase: a record is erased by a command that asks first, says what is left, a
   await edit('사람 C');
   const gone = await run('explain', 'people', person.id);
   expect(gone).toMatchObject({ code: 1, stdout: `people ${person.id}: this record was erased, and is left out.\n` });
-  const again = await run('erase', 'acme', 'people', person.id, '--yes');
+  const again = await run('erase', 'people', person.id, '--yes');
   expect(again.stdout).toContain('Erased: no stored record, 0 events in the log, ');
-  expect((await run('erase', 'acme', 'nowhere', 'x', '--yes')).code).toBe(2);
+  expect((await run('erase', 'nowhere', 'x', '--yes')).code).toBe(2);
 });

@@ -60,7 +60,7 @@ describe('paused subscriptions: the command line', () => {
           events.map(({ id }) => id),
         ),
       );
-      expect((await folder.call(['resume', 'ops'], env)).stdout).toBe('"ops" was not paused\n');
+      expect((await folder.call(['resume', 'ops'], env)).stdout).toBe('"ops" was not paused.\n');
       const everything = [service.stdout, service.stderr, shown.stdout, resumed.stdout, JSON.stringify(status)].join(
         '\n',
       );
@@ -77,11 +77,11 @@ describe('paused subscriptions: the command line', () => {
     const run = (...args: string[]) => folder.run(args, env);
     expect(await run('pause', 'ops', '--reason', 'they move house')).toMatchObject({
       code: 0,
-      stdout: '"ops" is paused: its events wait until it is resumed\n',
+      stdout: '"ops" is paused: its events wait until it is resumed.\n',
     });
     expect(await run('pause', 'ops', '--json')).toMatchObject({
       code: 0,
-      stdout: '{"subscription":"ops","paused":false}\n',
+      stdout: '{"count":0}\n',
     });
     expect((await run('status')).stdout).toMatch(/^ {2}subscription\.disabled .*: they move house\./m);
     expect((await run('resume', 'ops', '--json')).stdout).toMatch(/"was":\{"at":".*","reason":"they move house"/);

@@ -36,5 +36,6 @@ export function cliPage(): string {
 function commandText(name: string): string {
   const command = name === 'changefeed' ? cliProgram : cliProgram.commands.find((one) => one.name() === name);
   if (command === undefined) throw new Error(`docs/cli.md names a command "${name}" that does not exist`);
-  return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
+  const all = [command, ...(name === 'changefeed' ? [] : command.commands)];
+  return `\n\`\`\`\n${all.map((one) => one.helpInformation().trimEnd()).join('\n\n')}\n\`\`\`\n`;
 }

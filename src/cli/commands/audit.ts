@@ -1,31 +1,15 @@
 /** Who did what. */
-import { listAudit as action } from '../../actions/feed-state.js';
+import { listAudit } from '../../actions/feed-state.js';
 import type { AuditEntry } from '../../ops/audit.js';
-import { say } from '../answers.js';
-import { defineFeedCommand, flag } from '../command.js';
+import { commandOf } from '../action-command.js';
 import { localSecond } from '../print-event.js';
-import { termOf } from '../terms.js';
 import { printable, table } from '../text.js';
 
-export const audit = defineFeedCommand({
-  input: {
-    since: termOf(action, 'since'),
-    what: termOf(action, 'what'),
-    by: termOf(action, 'by'),
-    outcome: termOf(action, 'outcome'),
-    subscription: termOf(action, 'subscription'),
-    rule: termOf(action, 'rule'),
-    limit: termOf(action, 'limit'),
-    json: flag('one entry per line as JSON'),
-  },
-  async run({ json = false, ...query }, { feed }, io) {
-    const { entries } = await action.run(
-      { limit: 100, ...query },
-      { feed, audit: { read: (wanted) => feed.audit(wanted) }, who: null },
-    );
-    if (json) for (const entry of entries) io.out(JSON.stringify(entry));
-    else if (entries.length === 0) say(io, 'nothing was decided, as far as the audit goes back');
-    else io.out(table(['when', 'who', 'from', 'what', 'outcome', 'about'], entries.map(cells), io.colours.out));
+export const audit = commandOf(listAudit, {
+  rows: ({ entries }) => entries,
+  text({ entries }, { io }) {
+    if (entries.length === 0) return 'nothing was decided, as far as the audit goes back';
+    return table(['when', 'who', 'from', 'what', 'outcome', 'about'], entries.map(cells), io.colours.out, io.columns);
   },
 });
 

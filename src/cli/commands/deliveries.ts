@@ -1,16 +1,16 @@
-import { Argument, Option } from 'commander';
-import type { DeliveriesQuery } from '../../delivery/receipts/find-deliveries.js';
+import { Argument } from 'commander';
+import { listDeliveries as action } from '../../actions/subscriptions.js';
 import type { Subscription } from '../../delivery/handlers/handler.js';
 import type { DeliveryRow } from '../../delivery/receipts/delivery-row.js';
 import { usage } from '../../kit/errors.js';
-import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
-import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
+import { recordOption } from '../arguments.js';
+import { defineFeedCommand, flag, type Parameter } from '../command.js';
 import { localSecond } from '../print-event.js';
 import type { Io } from '../io.js';
 import { say } from '../answers.js';
+import { termOf } from '../terms.js';
 import { cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
-const DEFAULT_LIMIT = 50;
 const WORDS_PLACES = 80;
 
 const event: Parameter<string | undefined> = {
@@ -18,42 +18,22 @@ const event: Parameter<string | undefined> = {
     new Argument('[event]', 'the id of an event, or its position workspace@log-id: every subscription answers'),
 };
 
-const record: Parameter<string[] | undefined> = {
-  term: () => new Option('--record <list-and-id...>', 'the deliveries of one record: its list and its id'),
-  resolve([list = '', id = '', ...more], known) {
-    if (id === '' || more.length > 0)
-      throw usage('--record: give a list and an id, such as --record people 0190b3c4-…');
-    return [...listsNamed([list], known), id];
-  },
-};
-
 export const deliveries = defineFeedCommand({
   input: {
     event,
-    record,
-    subscription: option('name', 'only those of this subscription', asText),
-    workspace: workspaceOption('only those of this workspace'),
-    failed: flag('only failed attempts and dead letters'),
-    pending: flag('only what waits: for its turn, for a retry, behind an event of its record'),
-    limit: option(
-      'number',
-      `at most this many, newest first (default: ${DEFAULT_LIMIT})`,
-      wholeNumber({ least: 1, most: 500 }),
-    ),
-    json: flag('one delivery per line as JSON'),
+    record: recordOption('the deliveries of one record: its list and its id'),
+    subscription: termOf(action, 'subscription'),
+    workspace: termOf(action, 'workspace'),
+    outcome: termOf(action, 'outcome'),
+    limit: termOf(action, 'limit'),
+    json: flag('one per line as JSON'),
   },
-  async run({ event, record, failed = false, pending = false, json = false, ...given }, { feed, config }, io) {
-    if (failed && pending) throw usage('deliveries: give either --failed or --pending.');
+  async run({ event, record, json = false, config: _, limit = 50, ...given }, { feed, config }, io) {
     if (event !== undefined && record !== undefined) throw usage('deliveries: give either an event or --record.');
-    const { subscription, workspace, limit = DEFAULT_LIMIT } = given;
-    const [list, id] = record ?? [];
-    const outcome = failed ? 'failed' : pending ? 'pending' : undefined;
-    const query: DeliveriesQuery = { event, list, record: id, subscription, workspace, outcome, limit };
-    const rows = await feed.deliveries(query);
+    const rows = await feed.deliveries({ ...given, event, list: record?.list, record: record?.id, limit });
     if (json) for (const row of rows) io.out(JSON.stringify(row));
     else if (rows.length > 0) io.out(deliveriesText(rows, io));
-    else say(io, event === undefined ? noneText(subscription, config.subscriptions) : NO_EVENT);
-    return 0;
+    else say(io, event === undefined ? noneText(given.subscription, config.subscriptions) : NO_EVENT);
   },
 });
 

@@ -1,33 +1,11 @@
 import { erase as action } from '../../actions/lists.js';
 import type { Erased } from '../../ops/forgetting/erase.js';
-import { answer, isConfirmed } from '../answers.js';
-import { listArgument, workspaceArgument } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag } from '../command.js';
+import { commandOf } from '../action-command.js';
 import { count, printable } from '../text.js';
 
-/** Cannot be undone, so a person confirms it. */
-export const erase = defineFeedCommand({
-  input: {
-    workspace: workspaceArgument('its workspace'),
-    list: listArgument('its list'),
-    id: argument('its id', asText),
-    dryRun: flag('only say what there is of it'),
-    yes: flag('do not ask'),
-    json: flag('print it as JSON'),
-  },
-  async run({ workspace, list, id, dryRun = false, yes = false, json = false }, { feed, noted }, io) {
-    const what = `This erases the record ${printable(id)} of the list "${list}" and all that is kept of it, and cannot be undone`;
-    if (!dryRun && !(await isConfirmed({ command: 'erase', what, yes }, io))) return 1;
-    const erased = await feed.erase({ workspace, list, id, dryRun });
-    await noted(action, { workspace, list, dryRun }, { ...erased, count: erased.events + Number(erased.stored) });
-    answer(io, json, erased, dryRun ? foundText(erased) : erasedText(erased));
-    return isComplete(erased) ? 0 : 1;
-  },
+export const erase = commandOf(action, {
+  text: (found, { input: { dryRun } }) => (dryRun === true ? foundText(found) : erasedText(found)),
 });
-
-function isComplete({ kept, tables, disk }: Erased): boolean {
-  return (kept?.running ?? 0) === 0 && tables.every(({ problem }) => problem === null) && disk !== 'refused';
-}
 
 function foundText(found: Erased): string {
   const { stored, events, outOfReach } = found;

@@ -1,5 +1,6 @@
 import { forgetWorkspace as action } from '../../actions/lists.js';
 import type { Forgotten } from '../../ops/forgetting/forget.js';
+import { entryOf } from '../../actions/entry.js';
 import { answer, isConfirmed } from '../answers.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { count } from '../text.js';
@@ -11,7 +12,7 @@ export const forget = defineFeedCommand({
     yes: flag('do not ask'),
     json: flag('print it as JSON'),
   },
-  async run({ workspace, yes = false, json = false }, { feed, noted }, io) {
+  async run({ workspace, yes = false, json = false }, { feed, decided }, io) {
     const question = {
       command: 'forget',
       what: `This deletes all stored data of workspace "${workspace}" and cannot be undone`,
@@ -23,7 +24,7 @@ export const forget = defineFeedCommand({
     if (yes || (await feed.isStored(workspace))) {
       if (!(await isConfirmed(question, io))) return 1;
       forgotten = await feed.forget(workspace);
-      await noted(action, { name: workspace }, forgotten);
+      await decided(entryOf(action, { name: workspace }, forgotten));
     }
     answer(io, json, forgotten, forgottenText(forgotten));
     return 0;

@@ -1,31 +1,12 @@
+import { trySubscription } from '../../actions/subscriptions.js';
 import type { Tried } from '../../delivery/ask/tried.js';
-import { usage } from '../../kit/errors.js';
-import { recordOption, wholeNumber, workspaceOption } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
+import { commandOf } from '../action-command.js';
 import { localTime } from '../print-event.js';
-import { answer, formatsOf } from '../answers.js';
 import { cut, printable } from '../text.js';
 import type { Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 
-const tryCommand = defineFeedCommand({
-  input: {
-    subscription: argument('the name of a subscription', asText),
-    last: option('duration', 'how far back (default: 7d)', asText),
-    record: recordOption('only this record: each of its events, and why it was not selected'),
-    workspace: workspaceOption('only this workspace'),
-    number: option('number', 'show this many of the selected events (default: 10)', wholeNumber()),
-    json: flag('print it as JSON, with every selected event'),
-  },
-  async run({ subscription, last, record, workspace, number, json = false }, { feed, config }, io) {
-    if (record !== undefined && number !== undefined)
-      throw usage('try: --record shows each event; --number has no effect.');
-    const examples = number ?? (json ? Infinity : undefined);
-    const tried = await feed.try(subscription, { last, record, workspace, examples, signal: io.signal });
-    answer(io, json, tried, triedText(tried, formatsOf(config, io.env, tried.since)));
-    return io.signal.aborted ? 1 : 0;
-  },
-});
+const tryCommand = commandOf(trySubscription, { text: (tried, { words }) => triedText(tried, words) });
 export { tryCommand as try };
 
 function triedText(

@@ -4,31 +4,32 @@ import { verify as action } from '../../actions/subscriptions.js';
 import type { Verified, VerifiedList } from '../../delivery/verify/verified.js';
 import type { Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
+import { entryOf } from '../../actions/entry.js';
 import { answer, formatsOf, languageOf } from '../answers.js';
-import { workspaceOption } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
+import { asText, defineFeedCommand, flag, option } from '../command.js';
+import { termOf } from '../terms.js';
 import { cut, fittedTable, printable, type Colours } from '../text.js';
 
 export const verify = defineFeedCommand({
   input: {
-    subscription: argument('the name of a subscription', asText),
+    subscription: termOf(action, 'subscription'),
     copy: option(
       'file',
       'its copy, a .csv or .ndjson with list, id, sequence (default: the tables of postgres)',
       asText,
     ),
-    repair: flag('send the records that are wrong again'),
-    workspace: workspaceOption('only this workspace'),
+    workspace: termOf(action, 'workspace'),
+    repair: termOf(action, 'repair'),
     json: flag('print it as JSON'),
   },
-  async run({ subscription, copy, json = false, repair = false, workspace }, { feed, config, noted }, io) {
+  async run({ subscription, copy, json = false, repair = false, workspace }, { feed, config, decided }, io) {
     const { t, language } = { ...wordsFor(languageOf(config, io.env)), language: languageOf(config, io.env) };
     const screen = io.interactive && !json ? io.live() : undefined;
     const numbers = new Intl.NumberFormat(language);
     const onProgress = (count: number): void => screen?.show([t('verify.compared', { count: numbers.format(count) })]);
     const call = { workspace, repair, signal: io.signal, onProgress };
     const found = await feed.verify(subscription, copy && resolve(io.cwd, copy), call).finally(() => screen?.end());
-    await noted(action, { subscription }, found);
+    await decided(entryOf(action, { subscription }, found));
     const page = { colours: io.colours.out, columns: io.columns, formats: formatsOf(config, io.env, found.at) };
     answer(io, json, found, verifiedText(found, page));
     return found.wrong > 0 && found.repaired === null ? 1 : 0;
@@ -55,7 +56,7 @@ export function verifiedText(found: Verified, { colours, columns = Infinity, for
   };
   const rowsIn = (paint: Colours): string[][] => lists.map((one) => cells(one, lists, { paint, t, formats }));
   const command = `changefeed verify ${name}${copy === 'file' ? ' --copy …' : ''} --repair`;
-  const snapshot = `changefeed replay --snapshot ${name}`;
+  const snapshot = `changefeed snapshot ${name}`;
   return [
     wrong === 0 ? colours.green(t('verify.right', facts)) : colours.red(t('verify.wrong', facts)),
     fittedTable(t('verify.head').split('|'), rowsIn, { colours, columns }),

@@ -37,7 +37,7 @@ export interface DeadLetterFilter {
   /** Event ids. @defaultValue all events */
   ids?: readonly string[] | undefined;
   /** Event types, selected as by `on` of a subscription. @defaultValue all */
-  types?: readonly string[];
+  types?: readonly string[] | undefined;
   /** A part of the last failure's message or code, in any case. @defaultValue any failure */
   reason?: string | undefined;
 }

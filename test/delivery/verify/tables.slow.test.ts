@@ -86,7 +86,7 @@ describe.skipIf(absent !== null)('verify of tables', () => {
         '  people  p4  가상인 4  missing: the feed has sequence 0',
         '  people  stranger  extra: the list no longer has it',
         '  people  p2  가상인 2  missing: the feed has sequence 0',
-        'Send them again: changefeed verify mirror --repair. What was missing from the start comes with it too, or with: changefeed replay --snapshot mirror.',
+        'Send them again: changefeed verify mirror --repair. What was missing from the start comes with it too, or with: changefeed snapshot mirror.',
         '',
       ].join('\n'),
     );

@@ -111,7 +111,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       await untilDelivered(11);
       expect(of(delivered(10), later)).toMatchObject([{ name: 'after the restore' }]);
       // For receivers that were told what was undone meanwhile.
-      const call = await folder.call(['replay', '--snapshot', 'out'], { REDIS_URL: restored.url });
+      const call = await folder.call(['snapshot', 'out'], { REDIS_URL: restored.url });
       expect(call).toMatchObject({
         code: 0,
         stdout: expect.stringContaining('every record of acme to "out"') as string,

@@ -131,7 +131,7 @@ export async function rewind(
   if (restarts !== 'none') running = startAll();
   const snapshots = mirrors.absent === null ? ['snapped', 'mirror'] : ['snapped'];
   for (const name of restarts === 'told' ? snapshots : [])
-    expect(await folder.call(['replay', '--snapshot', name], env)).toMatchObject({ code: 0 });
+    expect(await folder.call(['snapshot', name], env)).toMatchObject({ code: 0 });
   const isSaid = (): boolean => delivered().some(({ type }) => type === 'changefeed.state.rewound');
   const said = restarts !== 'none' ? Promise.resolve() : eventually(() => expect(isSaid()).toBe(true)).catch(() => 0);
   const saidMs = await said.then(() => Date.now() - backMs);

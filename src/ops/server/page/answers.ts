@@ -184,6 +184,7 @@ export const replayed = z.strictObject({
   count: count.describe(
     'with `dryRun`, the events that would be sent; otherwise `replays` of the status says how many were',
   ),
+  interrupted: z.boolean().describe('a command was stopped before all were sent; the service sends the rest'),
 });
 const storedEvents = z.looseObject({ subscription: z.string(), waiting: count, dead: count });
 export const stored = storedEvents.describe('what was stored');
@@ -203,6 +204,7 @@ export const heldRecords = z.strictObject({
   ),
 });
 export const done = z.strictObject({ count });
+export const resynced = z.strictObject({ count, lists: z.array(z.string()) });
 export const resumed = z.strictObject({
   count,
   was: z

@@ -1,0 +1,95 @@
+/** What a person decides, and what came of it, in English and in Korean: a line for each outcome of an action. */
+export const ACTION_TEXTS = {
+  'act.unchanged': ['Nothing was changed.', '바뀐 것은 없습니다.'],
+  'act.continue': ['Continue? [y/N]', '계속할까요? [y/N]'],
+  'act.progress': ['{count} so far', '지금까지 {count}건'],
+
+  'pause.done': [
+    '"{subscription}" is paused: its events wait until it is resumed.',
+    '"{subscription}" 전송을 멈췄습니다. 다시 시작할 때까지 이벤트는 기다립니다.',
+  ],
+  'pause.already': ['"{subscription}" was already paused.', '"{subscription}"은(는) 이미 멈춰 있습니다.'],
+  'resume.done': [
+    '"{subscription}" is resumed; it was paused at {at}: {reason}',
+    '"{subscription}" 전송을 다시 시작했습니다. 멈춘 때: {at}, 이유: {reason}',
+  ],
+  'resume.not': ['"{subscription}" was not paused.', '"{subscription}"은(는) 멈춰 있지 않았습니다.'],
+  'resume.missing': [
+    'Events that log.retention deleted in the meantime are lost to it.',
+    '그사이 log.retention이 지운 이벤트는 보낼 수 없습니다.',
+  ],
+  'skip.waits': [
+    '{events} for "{subscription}" ({unread} not read from the log, {queued} in the queue)',
+    '"{subscription}"을(를) 기다리는 {events}(로그에서 읽지 않은 것 {unread}, 큐에 있는 것 {queued})',
+  ],
+  'skip.confirm': ['This drops {waits}, which cannot be undone', '되돌릴 수 없습니다. 버릴 것: {waits}'],
+  'skip.done': ['Dropped: {waits}. Dead letters stay.', '버린 것: {waits}. 데드 레터는 남습니다.'],
+  'skip.running': ['{events} being handled will end.', '처리 중인 {events}은 끝까지 처리합니다.'],
+  'forgetSubscription.confirm': [
+    'This removes everything of the subscription "{subscription}" ({waiting} waiting, {dead} dead), which cannot be undone',
+    '되돌릴 수 없습니다. 구독 "{subscription}"에 대해 저장된 것을 모두 지웁니다(대기 {waiting}, 데드 레터 {dead})',
+  ],
+  'forgetSubscription.done': [
+    'The subscription "{subscription}" is forgotten.',
+    '구독 "{subscription}"에 대해 저장된 것을 지웠습니다.',
+  ],
+  'snapshot.done': [
+    'The running service sends every record of {workspaces} to "{subscription}", each list once it has been swept.',
+    '켜져 있는 서비스가 {workspaces}의 모든 레코드를 "{subscription}"에 보냅니다. 목록마다 한 번 수집된 뒤에 보냅니다.',
+  ],
+  'snapshot.nothing': [
+    'Nothing was stored yet that "{subscription}" could get.',
+    '"{subscription}"에 보낼 것이 아직 저장되지 않았습니다.',
+  ],
+  'replay.dryRun': ['{events} would be sent to "{subscription}" again.', '"{subscription}"에 다시 보낼 {events}.'],
+  'replay.done': ['{events} sent to "{subscription}" again.', '"{subscription}"에 {events}을 다시 보냈습니다.'],
+  'replay.interrupted': [
+    '{events} sent to "{subscription}" again so far; the running service, or the next one, sends the rest.',
+    '"{subscription}"에 지금까지 {events}을 다시 보냈습니다. 나머지는 켜져 있는 서비스나 다음 서비스가 보냅니다.',
+  ],
+  'replayStop.done': [
+    'Stopped; what is in the queue already is delivered (changefeed skip drops it).',
+    '멈췄습니다. 이미 큐에 있는 것은 보냅니다(버리려면 changefeed skip).',
+  ],
+  'replayStop.nothing': ['No such replay is being sent.', '보내고 있는 것이 없습니다.'],
+
+  'deadRetry.dryRun': [
+    '{count} dead {count|letter|letters} would be handled again.',
+    '다시 처리할 데드 레터 {count}건.',
+  ],
+  'deadRetry.done': [
+    '{count} dead {count|letter|letters} to be handled again.',
+    '데드 레터 {count}건을 다시 처리합니다.',
+  ],
+  'deadDrop.confirm': [
+    'This drops {count} dead {count|letter|letters}, which cannot be undone',
+    '되돌릴 수 없습니다. 데드 레터 {count}건을 지웁니다',
+  ],
+  'deadDrop.done': ['{count} dead {count|letter|letters} dropped.', '데드 레터 {count}건을 지웠습니다.'],
+
+  'held.none': ['List "{list}": nothing is held.', '목록 "{list}": 보류된 것이 없습니다.'],
+  'accept.done': [
+    'List "{list}": {count} held {count|record|records} accepted; the next complete sweep that still finds them emits them.',
+    '목록 "{list}": 보류된 {count}건을 승인했습니다. 다음 수집에서도 그대로면 알립니다.',
+  ],
+  'discard.confirm': [
+    'This forgets {count} held {count|record|records} of the list "{list}": no event reports them',
+    '목록 "{list}"이(가) 보류한 {count}건을 넘깁니다. 이벤트로 알리지 않습니다',
+  ],
+  'discard.done': [
+    'List "{list}": {count} held {count|record|records} discarded.',
+    '목록 "{list}": 보류된 {count}건을 넘겼습니다.',
+  ],
+  'resync.confirm': [
+    'This drops the baseline of {lists}: changes since the last sweep will make no events',
+    '{lists}의 기준을 버립니다. 마지막 수집 이후의 변경은 이벤트가 되지 않습니다',
+  ],
+  'resync.done': [
+    'The baseline of {lists} is dropped; the next sweep makes no events. Records and sequences stay.',
+    '{lists}의 기준을 버렸습니다. 다음 수집은 이벤트를 만들지 않습니다. 레코드와 순번은 남습니다.',
+  ],
+  'erase.confirm': [
+    'This erases the record {id} of the list "{list}" and all that is kept of it, and cannot be undone',
+    '되돌릴 수 없습니다. 목록 "{list}"의 레코드 {id}와 그에 대해 보관한 것을 모두 지웁니다',
+  ],
+} as const;
