@@ -1,39 +1,27 @@
-/** What the page asks of its server. */
+/** What the page asks of its server: the actions of src/actions, by their names there. */
 import type { z } from 'zod';
-import type * as answers from '../src/ops/server/page/answers.js';
-import type { ListSchema } from '../src/feed/detect/schema-drift/schema.js';
-import type { TodosReport } from '../src/crm/todo-counts.js';
+import type { Table } from '../src/actions/table.js';
+import type { Plain } from '../src/ops/server/page/answers.js';
+import routes from './routes.json' with { type: 'json' };
 
-type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
+type Verb = keyof Table;
+type Input<Name extends Verb> = z.input<Table[Name]['input']>;
+export type Answered<Name extends Verb> = Plain<z.output<Table[Name]['answer']>>;
 
-export type { ListSchema, TodosReport };
-export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/watch/status.js';
 /** A delivery without its title, which only the lists of deliveries have. */
-export type { DeliveryRow as Attempt, SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
-export type { Tried } from '../src/delivery/ask/tried.js';
-export type { Verified } from '../src/delivery/verify/verified.js';
+export type { DeliveryRow as Attempt } from '../src/delivery/receipts/delivery-row.js';
 export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
-export type Status = z.output<typeof answers.status>;
+export type Status = Answered<'readStatus'>;
+export type Problem = Status['problems'][number];
+export type WorkspaceStatus = Status['workspaces'][number];
+export type ListStatus = WorkspaceStatus['lists'][number];
 export type Subscription = Status['subscriptions'][number];
-export type About = Answered<'about'>;
-export type Caller = NonNullable<Answered<'session'>['caller']>;
-export type History = Answered<'history'>;
-export type EventsPage = Answered<'eventsPage'>;
-export type OneEvent = Answered<'oneEvent'>;
-export type Delivery = Answered<'deliveries'>['deliveries'][number];
-export type Skipped = Answered<'skipped'>;
-export type Held = Answered<'heldRecords'>['held'][number];
-export type LeftBehind = Answered<'leftBehind'>['subscriptions'][number];
-export type RulesAnswer = Answered<'rules'>;
-export type RuleChanged = Answered<'ruleChanged'>;
-export type RulePreview = Answered<'rulePreview'>;
-export type RuleSent = Answered<'ruleSent'>;
-export type AuditEntry = Answered<'auditList'>['entries'][number];
-export type RuleHistory = Answered<'ruleHistory'>;
-export type RuleValues = Answered<'ruleValues'>;
-export type Tested = Answered<'tested'>;
-export type Erased = Answered<'erased'>;
-export type DeadLetter = Answered<'deadLetter'>;
+export type About = Answered<'readAbout'>;
+export type Caller = NonNullable<Answered<'readSession'>['caller']>;
+export type History = Answered<'readHistory'>;
+export type Delivery = Answered<'listDeliveries'>['deliveries'][number];
+export type RulesAnswer = Answered<'listRules'>;
+export type RuleValues = Answered<'listValues'>;
 
 /** What a section of the page is shown from. */
 export interface SectionProps {
@@ -59,32 +47,43 @@ export function whenSignedOut(call: () => void): void {
   onSignedOut = call;
 }
 
-export function ask<Answer>(path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<Answer> {
-  return call<Answer>('GET', pathWith(path, query));
+declare const answered: unique symbol;
+/** Where a question is asked, with the type of its answer. */
+export type Path<Value> = string & { readonly [answered]?: Value };
+
+/** Its address and body: what has no name in the path is in the query of a question. */
+function requestOf<Name extends Verb>(verb: Name, input: Input<Name>) {
+  const [method = '', route = ''] = routes[verb].split(' ');
+  const given = input as Readonly<Record<string, string>>;
+  const path = route.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''));
+  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !`${route}/`.includes(`:${name}/`)));
+  return method === 'GET' ? { method, path: pathWith(path, rest) } : { method, path, body: rest };
 }
 
-export function act<Answer = { count: number }>(
-  method: 'POST' | 'DELETE',
-  path: string,
-  body: object = {},
-): Promise<Answer> {
-  return call<Answer>(method, path, body);
+/** The address of a question. */
+export function pathOf<Name extends Verb>(question: Name, input: Input<Name>): Path<Answered<Name>> {
+  return requestOf(question, input).path;
 }
 
-/** What an operator does about a subscription. */
-export function actOn<Answer = { count: number }>(name: string, action: string, body: object = {}): Promise<Answer> {
-  return act<Answer>('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body);
+export const ask = <Value>(path: Path<Value>): Promise<Value> => call({ method: 'GET', path });
+
+/** Asks for something, or has it done: `act('skip', { subscription })`. */
+export function act<Name extends Verb>(verb: Name, input: Input<Name>): Promise<Answered<Name>> {
+  return call(requestOf(verb, input));
 }
+
+/** Begins a session, or ends it. */
+export const signIn = (token: string): Promise<unknown> =>
+  call({ method: 'POST', path: '/api/session', body: { token } });
+export const signOut = (): Promise<unknown> => call({ method: 'DELETE', path: '/api/session', body: {} });
 
 export function messageOf(failure: unknown): string {
   return failure instanceof Error ? failure.message : '';
 }
 
 export function pathWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given as [string, string][]).toString()}`;
 }
 
 /** The page may be mounted under a path of another server: everything it asks for is beside it. */
@@ -93,7 +92,7 @@ export const beside = (path: string): string => `.${path}`;
 /** A question that is never answered would keep its section as it is. Actions may take longer. */
 const ANSWER_WITHIN_MS = 30_000;
 
-async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+async function call<Answer>({ method, path, body }: { method: string; path: string; body?: object }): Promise<Answer> {
   const answer = await fetch(beside(path), {
     method,
     ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),

@@ -1,7 +1,7 @@
 /** The frame of the page: who is signed in, the sections, language and appearance. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { act, ask, whenSignedOut, type About, type Caller, type SectionProps, type Status } from './api.js';
+import { act, pathOf, signIn, signOut, whenSignedOut, type Caller, type SectionProps, type Status } from './api.js';
 import { useFocusOn, usePlace, usePolled, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
 import { THEMES, usePreferences, type Theme } from './preferences.js';
@@ -49,14 +49,14 @@ async function signInByLink(): Promise<void> {
   const [, token] = TOKEN.exec(location.hash) ?? [];
   if (token === undefined) return;
   history.replaceState(null, '', '#/changes');
-  await act('POST', '/api/session', { token }).catch(() => undefined);
+  await signIn(token).catch(() => undefined);
 }
 
 export function App() {
   const { t } = usePreferences();
   const [caller, setCaller] = useState<Caller | null | 'asking'>('asking');
   const read = (): void => {
-    ask<{ caller: Caller | null }>('/api/session')
+    act('readSession', {})
       .then((answer) => setCaller(answer.caller))
       .catch(() => setTimeout(read, 2_000));
   };
@@ -72,8 +72,8 @@ export function App() {
 function Frame({ caller }: { caller: Caller }) {
   const { t, number } = usePreferences();
   const { section } = usePlace();
-  const { value: about } = usePolled<About>('/api/about', 60_000);
-  const status = usePolled<Status>('/api/status', STATUS_MS);
+  const { value: about } = usePolled(pathOf('readAbout', {}), 60_000);
+  const status = usePolled(pathOf('readStatus', {}), STATUS_MS);
   const heading = useFocusOn(section);
   const shown = SECTIONS.find((one) => one === section) ?? 'changes';
   const View = VIEWS[shown];
@@ -148,7 +148,7 @@ function Health({ value: status, error, redisAway }: Polled<Status>) {
 
 function Choices({ caller }: { caller: Caller }) {
   const { t, language, setLanguage, theme, setTheme } = usePreferences();
-  const signOut = (): void => void act('DELETE', '/api/session').then(() => location.reload());
+  const leave = (): void => void signOut().then(() => location.reload());
   return (
     <div class="choices">
       <select
@@ -173,7 +173,7 @@ function Choices({ caller }: { caller: Caller }) {
       <span class="who">
         {caller.name ?? t(`role.${caller.role}`)}
         {caller.how === 'session' && (
-          <button type="button" class="plain" onClick={signOut}>
+          <button type="button" class="plain" onClick={leave}>
             {t('sign.out')}
           </button>
         )}

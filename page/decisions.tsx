@@ -1,9 +1,11 @@
 /** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
 import type { ComponentChildren } from 'preact';
 import { Action } from './action.js';
-import { act, actOn, type Held, type LeftBehind as Left } from './api.js';
+import { act, pathOf, type Answered } from './api.js';
 import { usePolled } from './hooks.js';
 import { usePreferences } from './preferences.js';
+
+type Held = Answered<'listHeld'>['held'][number];
 
 interface DecisionProps {
   canAct: boolean;
@@ -22,11 +24,10 @@ interface HeldProps extends DecisionProps {
 /** A decision is for the whole list: it says all that the list holds, also where another problem shows it. */
 export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps) {
   const { t, number, word } = usePreferences();
-  const all = usePolled<{ held: Held[] }>('/api/held', OFTEN_MS);
+  const all = usePolled(pathOf('listHeld', {}), OFTEN_MS);
   const found = all.value?.held.filter((one) => one.workspace === workspace && one.list === list) ?? [];
-  const path = `/api/lists/${encodeURIComponent(workspace)}/${encodeURIComponent(list)}`;
   const decide = async (verb: 'accept' | 'discard'): Promise<string> => {
-    const { count } = await act('POST', `${path}/${verb}`).finally(() => {
+    const { count } = await act(verb, { workspace, list }).finally(() => {
       all.again();
       again();
     });
@@ -62,7 +63,7 @@ export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps)
 
 export function LeftBehind({ canAct, again }: DecisionProps) {
   const { t, number } = usePreferences();
-  const all = usePolled<{ subscriptions: Left[] }>('/api/subscriptions/left-behind', OFTEN_MS);
+  const all = usePolled(pathOf('listLeftBehind', {}), OFTEN_MS);
   const found = all.value?.subscriptions.filter(({ waiting, dead }) => waiting + dead > 0) ?? [];
   const done = (): void => {
     all.again();
@@ -73,7 +74,7 @@ export function LeftBehind({ canAct, again }: DecisionProps) {
       {found.map(({ subscription: name, waiting, dead }) => {
         const values = { name, waiting: number(waiting), dead: number(dead) };
         const forget = async (): Promise<null> => {
-          await actOn(name, 'forget').finally(done);
+          await act('forgetSubscription', { subscription: name }).finally(done);
           return null;
         };
         return (

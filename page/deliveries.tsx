@@ -1,6 +1,6 @@
 /** Who got an event: for each subscription when, after how many attempts, with what answer. */
 import { useState } from 'preact/hooks';
-import { pathWith, type Attempt, type Delivery } from './api.js';
+import { pathOf, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
@@ -17,8 +17,7 @@ const TONES: Readonly<Record<Delivery['outcome'], string>> = {
 
 export function DeliveriesOf({ workspace, logId }: { workspace: string; logId: string }) {
   const { t } = usePreferences();
-  const path = `/api/deliveries?${new URLSearchParams({ event: `${workspace}@${logId}` }).toString()}`;
-  const { value, error } = usePolled<{ deliveries: Delivery[] }>(path, 5_000);
+  const { value, error } = usePolled(pathOf('listDeliveries', { event: `${workspace}@${logId}` }), 5_000);
   if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
   const bySubscription = new Map<string, Delivery[]>();
   for (const row of value.deliveries)
@@ -114,9 +113,9 @@ const SHOWN = ['failed', 'pending'] as const;
 /** The newest deliveries of a subscription; a row opens to its event. */
 export function NewestDeliveries({ subscription, keepsReceipts }: { subscription: string; keepsReceipts: boolean }) {
   const { t } = usePreferences();
-  const [outcome, setOutcome] = useState('');
-  const path = pathWith('/api/deliveries', { subscription, outcome, limit: '20' });
-  const { value, error } = usePolled<{ deliveries: Delivery[] }>(path, 5_000);
+  const [outcome, setOutcome] = useState<(typeof SHOWN)[number] | ''>('');
+  const asked = { subscription, ...(outcome !== '' && { outcome }), limit: 20 };
+  const { value, error } = usePolled(pathOf('listDeliveries', asked), 5_000);
   return (
     <section class="card" aria-label={t('sub.newest')}>
       <div class="head">
@@ -124,7 +123,7 @@ export function NewestDeliveries({ subscription, keepsReceipts }: { subscription
         <Choice
           label={t('filter.show')}
           value={outcome}
-          onChoose={setOutcome}
+          onChoose={(one) => setOutcome(SHOWN.find((known) => known === one) ?? '')}
           options={[['', t('filter.all')], ...SHOWN.map((one) => [one, t(`sub.show.${one}`)] as const)]}
         />
       </div>

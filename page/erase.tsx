@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
-import { act, type Erased, type EventView } from './api.js';
+import { act, type Answered, type EventView } from './api.js';
 import { usePreferences } from './preferences.js';
 
 export interface Erasing {
@@ -12,6 +12,8 @@ export interface Erasing {
   again: () => void;
 }
 
+type Erased = Answered<'erase'>;
+
 const MOST_SHOWN = 10;
 
 export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }) {
@@ -20,12 +22,12 @@ export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }
   const { workspace, subject: id, title } = event;
   const list = erasing.listOf(event);
   if (list === undefined || event.schema !== null) return null;
-  const path = `/api/lists/${encodeURIComponent(workspace)}/${encodeURIComponent(list)}/erase`;
+  const record = { workspace, list, id };
   const look = (): void => {
     setFound(null);
-    void act<Erased>('POST', path, { id, dryRun: true }).then(setFound, () => undefined);
+    void act('erase', { ...record, dryRun: true }).then(setFound, () => undefined);
   };
-  const run = async (): Promise<ComponentChildren> => <Outcome erased={await act<Erased>('POST', path, { id })} />;
+  const run = async (): Promise<ComponentChildren> => <Outcome erased={await act('erase', record)} />;
   return (
     <Action
       label={t('erase.label')}

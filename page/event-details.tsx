@@ -1,6 +1,6 @@
 /** What an opened row shows: every change, what came with the edit, and the facts of the event. */
 import { useState } from 'preact/hooks';
-import { ask, type EventView, type OneEvent } from './api.js';
+import { act, type EventView } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
 import { Erase, type Erasing } from './erase.js';
 import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
@@ -91,9 +91,9 @@ function Facts({ event, erasing }: { event: EventView; erasing: Erasing | null }
   const { t, dateTime } = usePreferences();
   const [whole, setWhole] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const address = `/api/events/${encodeURIComponent(event.workspace)}/${event.logId}`;
+  const { workspace, logId } = event;
   const load = (): void =>
-    void ask<OneEvent>(address)
+    void act('readEvent', { workspace, logId })
       .then((one) => setWhole(JSON.stringify(one.event, cutTexts, 2)))
       .catch((reason: unknown) => setError(reason instanceof Error ? reason.message : t('changes.gone')));
   const facts: [string, string][] = [

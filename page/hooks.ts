@@ -1,6 +1,6 @@
 /** Reading from the server again and again, and the address of the section that is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, ask, messageOf } from './api.js';
+import { ApiError, ask, messageOf, type Path } from './api.js';
 
 interface Answered<Value> {
   path: string | null;
@@ -16,7 +16,7 @@ export type Polled<Value> = Answered<Value> & { again: () => void };
 const AFTER_FAILURE_MS = 2_000;
 
 /** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
-export function usePolled<Value>(path: string | null, everyMs: number): Polled<Value> {
+export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Polled<Value> {
   const nothing: Answered<Value> = { path, value: null, error: null, redisAway: false };
   const [state, setState] = useState(nothing);
   const [turn, setTurn] = useState(0);
@@ -28,7 +28,7 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
       let waitMs = everyMs;
       if (!document.hidden) {
         try {
-          const value = await ask<Value>(path);
+          const value = await ask(path);
           if (!ended) setState({ path, value, error: null, redisAway: false });
         } catch (error) {
           waitMs = Math.min(everyMs, AFTER_FAILURE_MS);

@@ -1,6 +1,6 @@
 /** Asks for a token, which becomes a session. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { act, ApiError } from './api.js';
+import { ApiError, signIn } from './api.js';
 import { usePreferences } from './preferences.js';
 
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
@@ -11,7 +11,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   useEffect(() => field.current?.focus(), []);
   const submit = (event: Event): void => {
     event.preventDefault();
-    act('POST', '/api/session', { token })
+    signIn(token)
       .then(onSignedIn)
       .catch((reason: unknown) => setError(reason instanceof ApiError ? reason.message : t('failed')));
   };

@@ -2,13 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from './action.js';
-import { actOn, messageOf, type About, type Skipped, type Subscription, type Tested } from './api.js';
+import { act, messageOf, type About, type Answered, type Subscription } from './api.js';
 import { useSettled } from './hooks.js';
 import { Choice, TextField } from './parts.js';
 import { usePreferences } from './preferences.js';
-
-const HOUR_MS = 3_600_000;
-const RANGES = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 
 interface OneProps {
   subscription: Subscription;
@@ -17,13 +14,13 @@ interface OneProps {
 
 export function Skip({ subscription: { name }, again }: OneProps) {
   const { t, number } = usePreferences();
-  const [found, setFound] = useState<Skipped | null>(null);
+  const [found, setFound] = useState<Answered<'skip'> | null>(null);
   const count = (): void => {
     setFound(null);
-    void actOn<Skipped>(name, 'skip', { dryRun: true }).then(setFound, () => undefined);
+    void act('skip', { subscription: name, dryRun: true }).then(setFound, () => undefined);
   };
   const run = async (): Promise<string> => {
-    const done = await actOn<Skipped>(name, 'skip').finally(again);
+    const done = await act('skip', { subscription: name }).finally(again);
     return t('skip.done', { count: number(done.count) });
   };
   return (
@@ -54,7 +51,7 @@ export function Skip({ subscription: { name }, again }: OneProps) {
 }
 
 interface Range {
-  /** A key of `RANGES`, `beginning`, or a time of the browser's zone. */
+  /** A duration, `beginning`, or `time`: one of the browser's zone. */
   from: string;
   time: string;
   type: string;
@@ -62,12 +59,10 @@ interface Range {
   failed: boolean;
 }
 
-function bodyOf({ from, time, type, record, failed }: Range): object | null {
-  const back = Object.hasOwn(RANGES, from) ? RANGES[from as keyof typeof RANGES] : null;
+function bodyOf({ from, time, type, record, failed }: Range): { from: string } | null {
   if (from === 'time' && Number.isNaN(Date.parse(time))) return null;
-  const since = back === null ? new Date(from === 'time' ? time : 0) : new Date(new Date().getTime() - back);
   return {
-    from: from === 'beginning' ? from : since.toISOString(),
+    from: from === 'time' ? new Date(time).toISOString() : from,
     ...(type !== '' && { types: [type] }),
     ...(record.trim() !== '' && { record: record.trim() }),
     ...(failed && { failed }),
@@ -87,13 +82,14 @@ export function Replay({ subscription: { name, on }, again }: OneProps) {
     const body = bodyOf(settled);
     if (!open || body === null) return;
     let ended = false;
-    actOn(name, 'replay', { ...body, dryRun: true })
+    act('replay', { subscription: name, ...body, dryRun: true })
       .then(({ count }) => !ended && setFound({ count }))
       .catch((failure: unknown) => !ended && setFound({ error: messageOf(failure) }));
     return () => void (ended = true);
   }, [JSON.stringify(settled), open]);
   const run = async (): Promise<string> => {
-    await actOn(name, 'replay', bodyOf(range) ?? {}).finally(again);
+    const body = bodyOf(range);
+    if (body !== null) await act('replay', { subscription: name, ...body }).finally(again);
     return t('replay.started');
   };
   const isCounted = found !== null && 'count' in found && JSON.stringify(settled) === JSON.stringify(range);
@@ -186,7 +182,7 @@ export function Replays({ subscription: { name, replays }, again, canAct }: OneP
             <Action
               label={t('replay.stop')}
               run={async () => {
-                await actOn(name, 'replay/stop', { id }).finally(again);
+                await act('stopReplay', { subscription: name, id }).finally(again);
                 return null;
               }}
             >
@@ -217,8 +213,8 @@ export function TestEvent({ subscription: { name, on }, about }: { subscription:
   const [type, setType] = useState('');
   const run = async (): Promise<ComponentChildren> => {
     // The dialog has said that a function runs.
-    const body = { run: true, ...(type !== '' && { type }) };
-    return <TestOutcome outcome={await actOn<Tested>(name, 'test', body)} />;
+    const body = { subscription: name, run: true, ...(type !== '' && { type }) };
+    return <TestOutcome outcome={await act('test', body)} />;
   };
   return (
     <Action label={t('test.label')} title={t('test.title', { name })} sure={t('test.sure')} run={run}>
@@ -228,7 +224,7 @@ export function TestEvent({ subscription: { name, on }, about }: { subscription:
   );
 }
 
-function TestOutcome({ outcome: { outcome, status, ms, type, place, body, problem } }: { outcome: Tested }) {
+function TestOutcome({ outcome: { outcome, status, ms, type, place, body, problem } }: { outcome: Answered<'test'> }) {
   const { t, took } = usePreferences();
   const facts = [place, type, took(ms), ...(status === null ? [] : [`HTTP ${status}`])];
   return (

@@ -1,7 +1,7 @@
 /** One subscription: where it delivers and what it selects, how the last hour went, its newest deliveries, and what to do about it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ask, messageOf, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
+import { act, messageOf, pathOf, type About, type Answered, type Subscription } from './api.js';
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { placeOf, usePolled } from './hooks.js';
@@ -9,6 +9,9 @@ import { NamedFacts } from './parts.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
 import { Copy } from './verify.js';
+
+type Details = Answered<'describeSubscription'>;
+type Tried = Answered<'trySubscription'>;
 
 interface OneProps {
   subscription: Subscription;
@@ -25,10 +28,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
   const { name, handler, on } = subscription;
   // A report is not made of events: there are none to try, to test it with or to send again.
   const getsEvents = on.length > 0;
-  const { value: details, error } = usePolled<SubscriptionDetails>(
-    `/api/subscriptions/${encodeURIComponent(name)}`,
-    5_000,
-  );
+  const { value: details, error } = usePolled(pathOf('describeSubscription', { subscription: name }), 5_000);
   return (
     <>
       <p class="back">
@@ -66,13 +66,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
   );
 }
 
-function LastHour({
-  details: { lastHour, receipts },
-  subscription,
-}: {
-  details: SubscriptionDetails;
-  subscription: Subscription;
-}) {
+function LastHour({ details: { lastHour, receipts }, subscription }: { details: Details; subscription: Subscription }) {
   const { t, number, percent, duration, took } = usePreferences();
   const { name, lagEvents, lagSeconds, dead } = subscription;
   const { attempts, p50Ms, p95Ms, successShare: share } = lastHour;
@@ -101,7 +95,7 @@ export function DeadCount({ name, dead }: { name: string; dead: number }) {
 
 const OPTIONS = ['on', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where'] as const;
 
-function Facts({ details }: { details: SubscriptionDetails }) {
+function Facts({ details }: { details: Details }) {
   const { t, word, number, duration } = usePreferences();
   const textOf = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(textOf).join(', ');
@@ -160,9 +154,9 @@ const EXAMPLES = 3;
 /** What it would have got: nothing is sent, so that who only reads may ask too. */
 function Try({ name }: { name: string }) {
   const { t } = usePreferences();
-  const call = { subscription: name, last: '7d', examples: String(EXAMPLES) };
+  const call = { subscription: name, last: '7d', examples: EXAMPLES };
   const run = async (): Promise<ComponentChildren> => (
-    <TriedText call={call} first={await ask<Tried>('/api/try', call)} />
+    <TriedText call={call} first={await act('trySubscription', call)} />
   );
   return (
     <Action label={t('try.label')} title={t('try.title')} sure={t('try.sure')} run={run}>
@@ -172,14 +166,14 @@ function Try({ name }: { name: string }) {
 }
 
 /** A log that takes longer than a second is read in several answers, the newest events first. */
-function TriedText({ call, first }: { call: Record<string, string>; first: Tried }) {
+function TriedText({ call, first }: { call: { subscription: string }; first: Tried }) {
   const { t, kind, number, times } = usePreferences();
   const [sum, setSum] = useState(first);
   const [failed, setFailed] = useState<string | null>(null);
   useEffect(() => {
     if (sum.next === null) return;
     let ended = false;
-    ask<Tried>('/api/try', { ...call, from: sum.next })
+    act('trySubscription', { ...call, from: sum.next })
       .then((older) => !ended && setSum(together(sum, older)))
       .catch((error: unknown) => !ended && setFailed(messageOf(error)));
     return () => void (ended = true);

@@ -1,6 +1,6 @@
 /** Whether the copy of a subscription is right: what the last comparison found, when, and a button for another one. */
 import { Action } from './action.js';
-import { actOn, type Subscription, type Verified } from './api.js';
+import { act, type Answered, type Subscription } from './api.js';
 import { useNow } from './hooks.js';
 import { NamedFacts } from './parts.js';
 import { usePreferences } from './preferences.js';
@@ -69,7 +69,7 @@ export function Copy({ subscription, isReadable, canAct, again }: CopyProps) {
 function Verify({ name, again, repair = false }: { name: string; again: () => void; repair?: boolean }) {
   const { t } = usePreferences();
   const run = async () => {
-    const found = await actOn<Verified>(name, 'verify', { repair }).finally(again);
+    const found = await act('verify', { subscription: name, repair }).finally(again);
     return <Found found={found} />;
   };
   const of = repair ? 'repair' : 'verify';
@@ -80,7 +80,7 @@ function Verify({ name, again, repair = false }: { name: string; again: () => vo
   );
 }
 
-function Found({ found: { wrong, examples, repaired } }: { found: Verified }) {
+function Found({ found: { wrong, examples, repaired } }: { found: Answered<'verify'> }) {
   const { t, number, word, times } = usePreferences();
   return (
     <>

@@ -1,5 +1,6 @@
 /** A rule while it is being made: as in the file, with its conditions as pairs. Pure. */
 import type { Language } from '../formats.js';
+import type { Path, RuleValues } from '../api.js';
 
 /** The options of a rule that the form shows, as the file has them. */
 export interface RuleData {
@@ -63,7 +64,7 @@ export interface Fields {
   uncompared: readonly string[];
   kinds: Readonly<Record<string, Kind>>;
   /** Where the values of a field are asked for. */
-  valuesAt: (field: string) => string | null;
+  valuesAt: (field: string) => Path<RuleValues> | null;
 }
 
 const OF_KIND: Readonly<Record<Kind, readonly Operator[]>> = {

@@ -1,6 +1,6 @@
 /** The form of a rule: four sentences, each a choice, read as one line at the top; beside it what the rule would have done. */
 import { useMemo, useState } from 'preact/hooks';
-import { ask, messageOf, pathWith, type About, type ListSchema, type RulesAnswer } from '../api.js';
+import { act, messageOf, pathOf, type About, type RulesAnswer } from '../api.js';
 import { usePolled } from '../hooks.js';
 import { Choice } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -34,12 +34,12 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const saved = made && { ...made, title: sentence.replaceAll('**', '') };
   const save = (enabled: boolean): void => {
     const { enabled: _former, ...body } = saved ?? rule;
-    changed(rule.id, { revision: seen, rule: enabled ? body : { ...body, enabled } }, t)
+    changed(act('saveRule', { id: rule.id, revision: seen, rule: enabled ? body : { ...body, enabled } }), t)
       .then(() => (location.hash = '#/rules'))
       .catch(async (error: unknown) => {
         const why = messageOf(error);
         // Who is told of the other change may save over it at once: the form names the file as it is at that time.
-        if (why === t('rules.changed')) setSeen((await ask<RulesAnswer>('/api/rules')).revision);
+        if (why === t('rules.changed')) setSeen((await act('listRules', {})).revision);
         setFailed(why);
       })
       .catch((error: unknown) => setFailed(messageOf(error)))
@@ -102,16 +102,15 @@ function useFields(rule: RuleData, { workspaces }: About): Fields {
   const { object } = drafts.eventOf(rule);
   const of = workspaces.find(({ name }) => rule.workspaces?.includes(name) ?? true);
   const { name: list, modifiedAt: uncompared = [] } = of?.lists.find((one) => one.object === object) ?? {};
-  const path = of && list && `/api/lists/${encodeURIComponent(of.name)}/${encodeURIComponent(list)}/schema`;
-  const { value } = usePolled<ListSchema>(path ?? null, 60_000);
+  const at = of && list ? { workspace: of.name, list } : null;
+  const { value } = usePolled(at && pathOf('readSchema', at), 60_000);
   return useMemo(() => {
     const fields = value?.fields ?? [];
     return {
       names: fields.map(({ field }) => field),
       uncompared,
       kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),
-      valuesAt: (field) =>
-        of && list && field ? pathWith('/api/rules/values', { workspace: of.name, list, field }) : null,
+      valuesAt: (field) => (at && field ? pathOf('listValues', { ...at, field }) : null),
     };
   }, [value, of?.name, list]);
 }

@@ -1,6 +1,6 @@
 /** What the list of rules and the form share: the sentence, saving, and the test. */
 import { Action } from '../action.js';
-import { act, type RuleChanged, type RuleSent } from '../api.js';
+import { act, type Answered } from '../api.js';
 import { usePreferences } from '../preferences.js';
 import type { RuleData } from './draft.js';
 
@@ -10,8 +10,11 @@ export function Sentence({ text }: { text: string }) {
 }
 
 /** Refuses what another has changed meanwhile, in words. */
-export async function changed(path: string, body: object, t: ReturnType<typeof usePreferences>['t']): Promise<null> {
-  const answer = await act<RuleChanged>('POST', `/api/rules/${path}`, body);
+export async function changed(
+  saving: Promise<Answered<'saveRule'>>,
+  t: ReturnType<typeof usePreferences>['t'],
+): Promise<null> {
+  const answer = await saving;
   if (answer.outcome === 'saved') return null;
   throw new Error('why' in answer ? answer.why : t('rules.changed'));
 }
@@ -19,7 +22,7 @@ export async function changed(path: string, body: object, t: ReturnType<typeof u
 export function SendOne({ rule }: { rule: RuleData }) {
   const { t } = usePreferences();
   const send = async (): Promise<string> => {
-    const answer = await act<RuleSent>('POST', `/api/rules/${rule.id}/test`, { rule });
+    const answer = await act('testRule', { id: rule.id, rule: { ...rule } });
     if (answer.outcome === 'refused') throw new Error(answer.why);
     if (answer.outcome === 'nothing') throw new Error(t('rules.nothing'));
     if (answer.sent.outcome !== 'accepted') throw new Error(answer.sent.problem ?? '');

@@ -1,11 +1,12 @@
 /** What the rule would have done in the last 7 days, while it is being made; and why not for a record. Nothing is sent. */
 import { useEffect, useState } from 'preact/hooks';
-import { act, messageOf, type RulePreview } from '../api.js';
+import { act, messageOf, type Answered } from '../api.js';
 import { useSettled } from '../hooks.js';
 import { TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import type { RuleData } from './draft.js';
 
+type RulePreview = Answered<'previewRule'>;
 type Found = Extract<RulePreview, { outcome: 'tried' }>;
 type Shown = Found | { error: string } | null;
 
@@ -20,15 +21,17 @@ function usePreview(rule: RuleData | null, search?: string): Shown {
     setShown(null);
     if (wanted === null) return;
     let ended = false;
+    const asked = JSON.parse(wanted) as { rule: Record<string, unknown>; search?: string };
     const read = async (): Promise<void> => {
       let sum: Found | null = null;
+      let from: string | undefined;
       do {
-        const body: object = { ...(JSON.parse(wanted) as object), ...(sum?.next && { from: sum.next }) };
-        const answer: RulePreview = await act<RulePreview>('POST', '/api/rules/preview', body);
+        const answer: RulePreview = await act('previewRule', { ...asked, from });
         if (answer.outcome === 'refused') throw new Error(answer.why);
         sum = sum === null ? answer : together(sum, answer);
         if (!ended) setShown(sum);
-      } while (!ended && sum.next !== null);
+        from = sum.next ?? undefined;
+      } while (!ended && from !== undefined);
     };
     read().catch((error: unknown) => !ended && setShown({ error: messageOf(error) }));
     return () => void (ended = true);

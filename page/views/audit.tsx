@@ -1,5 +1,5 @@
 /** Who did what: decisions, refusals and sign-ins, the newest first. */
-import { pathWith, type AuditEntry } from '../api.js';
+import { pathOf, type Answered } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Choice, Columns, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -9,7 +9,7 @@ const OUTCOMES = ['', 'done', 'refused', 'failed'] as const;
 export function Audit() {
   const { t } = usePreferences();
   const outcome = OUTCOMES.find((one) => one === usePlace().query.get('outcome')) ?? '';
-  const { value, error } = usePolled<{ entries: AuditEntry[] }>(pathWith('/api/audit', { outcome }), 10_000);
+  const { value, error } = usePolled(pathOf('listAudit', { outcome: outcome === '' ? undefined : outcome }), 10_000);
   return (
     <>
       <Head title={t('nav.audit')}>{t('audit.intro')}</Head>
@@ -41,7 +41,7 @@ export function Audit() {
   );
 }
 
-function Line({ at, by, how, address, what, outcome, count, ...about }: AuditEntry) {
+function Line({ at, by, how, address, what, outcome, count, ...about }: Answered<'listAudit'>['entries'][number]) {
   const { t, word, dateTime, number } = usePreferences();
   const facts = Object.values(about)
     .flat()

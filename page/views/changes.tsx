@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   beside,
-  ask,
+  act,
   messageOf,
   pathWith,
   type About,
-  type EventsPage,
+  type Answered,
   type EventView,
   type SectionProps,
 } from '../api.js';
@@ -213,7 +213,13 @@ const TRY_AGAIN_MS = 3_000;
 function useFeed(filter: Given) {
   const [events, setEvents] = useState<readonly EventView[]>([]);
   const [waiting, setWaiting] = useState<readonly EventView[]>([]);
-  const [page, setPage] = useState<EventsPage>({ events: [], next: null, searchedBackTo: null, searched: 0, end: '' });
+  const [page, setPage] = useState<Answered<'listEvents'>>({
+    events: [],
+    next: null,
+    searchedBackTo: null,
+    searched: 0,
+    end: '',
+  });
   const [loading, setLoading] = useState(true);
   const [error, setError] = useState<string | null>(null);
   const [line, setLine] = useState<'live' | 'cut'>('live');
@@ -231,7 +237,7 @@ function useFeed(filter: Given) {
     setError(null);
     setWaiting([]);
     fresh.current = new Set();
-    ask<EventsPage>('/api/events', { ...filter, limit: PAGE })
+    act('listEvents', { ...filter, limit: PAGE })
       .then((first) => {
         if (ended) return;
         setEvents(first.events);
@@ -264,7 +270,7 @@ function useFeed(filter: Given) {
   const older = (): void => {
     if (page.next === null) return;
     setLoading(true);
-    ask<EventsPage>('/api/events', { ...filter, limit: PAGE, before: page.next })
+    act('listEvents', { ...filter, limit: PAGE, before: page.next })
       .then((older) => {
         setEvents((before) => [...before, ...older.events]);
         setPage({ ...older, searched: page.searched + older.searched });

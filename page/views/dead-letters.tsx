@@ -1,16 +1,13 @@
 /** Events that could not be handled: why, and what to do with them. */
 import { useState } from 'preact/hooks';
 import { Action } from '../action.js';
-import { act, messageOf, pathWith, type DeadLetter, type SectionProps } from '../api.js';
+import { act, messageOf, pathOf, type Answered, type SectionProps } from '../api.js';
 import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
 import { Filter, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
-interface Answer {
-  deadLetters: DeadLetter[];
-}
-
+type DeadLetter = Answered<'listDeadLetters'>['deadLetters'][number];
 type Done = { action: Verb; count: number } | { failed: string };
 type Verb = 'retry' | 'drop';
 /** Which dead letters an action is for. Nothing given: all. */
@@ -26,7 +23,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const { t, number } = usePreferences();
   const { query } = usePlace();
   const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
-  const letters = usePolled<Answer>(pathWith('/api/dead-letters', { ...chosen, limit: String(LIMIT) }), 5_000);
+  const letters = usePolled(pathOf('listDeadLetters', { ...chosen, limit: LIMIT }), 5_000);
   const [done, setDone] = useState<Done | null>(null);
   const found = letters.value?.deadLetters ?? [];
   const groups = groupsOf(found);
@@ -35,7 +32,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   // Only the newest are loaded, and an action with a reason is for all that have it.
   const countOf = (loaded: number): string => `${number(loaded)}${found.length < LIMIT ? '' : '+'}`;
   const send: Send = (action, which) =>
-    act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
+    act(`${action}DeadLetters`, Object.keys(which).length === 0 ? { all: true } : which)
       .then(({ count }) => setDone({ action, count }))
       .catch((failure: unknown) => setDone({ failed: messageOf(failure) }))
       .finally(() => {

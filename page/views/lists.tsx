@@ -1,6 +1,6 @@
 /** How fresh each list is, how it is read, and how much of the request budget is used. */
 import { useMemo } from 'preact/hooks';
-import type { History, ListStatus, SectionProps, WorkspaceStatus } from '../api.js';
+import { pathOf, type History, type ListStatus, type SectionProps, type WorkspaceStatus } from '../api.js';
 import { useNow, usePolled } from '../hooks.js';
 import { Columns, Head } from '../parts.js';
 import { Plot } from '../plot.js';
@@ -8,7 +8,7 @@ import { usePreferences } from '../preferences.js';
 
 export function Lists({ status }: SectionProps) {
   const { t } = usePreferences();
-  const { value: history } = usePolled<History>('/api/history', 5_000);
+  const { value: history } = usePolled(pathOf('readHistory', {}), 5_000);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
   return (
     <>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
 import type { Language } from '../formats.js';
-import { ask, type About, type RuleHistory, type RulesAnswer, type SectionProps } from '../api.js';
+import { act, pathOf, type About, type RulesAnswer, type SectionProps } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -15,7 +15,7 @@ import { sentenceOf } from '../rules/sentence.js';
 export function Rules({ about, canAct }: SectionProps) {
   const { t, language } = usePreferences();
   const { query } = usePlace();
-  const { value, error, again } = usePolled<RulesAnswer>('/api/rules', 3_000);
+  const { value, error, again } = usePolled(pathOf('listRules', {}), 3_000);
   const chosen = query.get('rule');
   // What a person is writing stays, also where the rule is gone from the file or the file is broken meanwhile.
   const opened = useMemo(() => {
@@ -87,7 +87,7 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
   const text = draft === null ? (data.title ?? id) : sentenceOf(draft, { word, language });
   const { enabled: _former, ...on } = data;
   const turn = (): Promise<null> =>
-    changed(id, { revision, rule: enabled ? { ...on, enabled: false } : on }, t).finally(again);
+    changed(act('saveRule', { id, revision, rule: enabled ? { ...on, enabled: false } : on }), t).finally(again);
   const state = !enabled
     ? (['', 'rules.isOff'] as const)
     : runs
@@ -119,7 +119,11 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
         <History id={id} />
         <CopyJson rule={data} />
         {canAct && (
-          <Action label={t('rules.remove')} danger run={() => changed(`${id}/remove`, { revision }, t).finally(again)}>
+          <Action
+            label={t('rules.remove')}
+            danger
+            run={() => changed(act('removeRule', { id, revision }), t).finally(again)}
+          >
             <p>{t('rules.removeSure')}</p>
           </Action>
         )}
@@ -131,7 +135,7 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
 function History({ id }: { id: string }) {
   const { t, dateTime } = usePreferences();
   const read = async (): Promise<ComponentChildren> => {
-    const { entries } = await ask<RuleHistory>(`/api/rules/${id}/history`);
+    const { entries } = await act('readRuleHistory', { id });
     if (entries.length === 0) return <p class="quiet">{t('rules.noHistory')}</p>;
     return (
       <ul class="plain-list">

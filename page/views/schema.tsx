@@ -1,6 +1,6 @@
 /** The fields of a list and their types of values. */
 import { useState } from 'preact/hooks';
-import type { ListSchema, SectionProps } from '../api.js';
+import { pathOf, type SectionProps } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Choice, Columns, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -15,8 +15,8 @@ export function Schema({ about }: SectionProps) {
   const path =
     workspace === undefined || list === undefined
       ? null
-      : `/api/lists/${encodeURIComponent(workspace.name)}/${encodeURIComponent(list.name)}/schema`;
-  const { value, error } = usePolled<ListSchema>(path, 15_000);
+      : pathOf('readSchema', { workspace: workspace.name, list: list.name });
+  const { value, error } = usePolled(path, 15_000);
   const go = (next: { workspace?: string; list?: string }): void => {
     location.hash = placeOf('schema', { workspace: workspace?.name ?? '', list: list?.name ?? '', ...next });
   };

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
-import { actOn, type History, type SectionProps, type Subscription } from '../api.js';
+import { act, pathOf, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Head, NamedFacts } from '../parts.js';
 import { Plot } from '../plot.js';
@@ -15,7 +15,7 @@ const MOST_SERIES = 6;
 export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   const { t } = usePreferences();
   const { query } = usePlace();
-  const { value: history } = usePolled<History>('/api/history', 5_000);
+  const { value: history } = usePolled(pathOf('readHistory', {}), 5_000);
   const { times, series } = useMemo(() => {
     const samples = history?.samples ?? [];
     const all = new Set(samples.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name)));
@@ -137,13 +137,13 @@ function Switch({ subscription, again }: { subscription: Subscription; again: ()
   const { t, number } = usePreferences();
   const { name, paused, lagEvents } = subscription;
   const [reason, setReason] = useState('');
-  const send = async (action: 'pause' | 'resume', body: object): Promise<null> => {
-    await actOn(name, action, body).finally(again);
+  const send = async (action: 'pause' | 'resume', input: { reason?: string } = {}): Promise<null> => {
+    await act(action, { subscription: name, ...input }).finally(again);
     return null;
   };
   if (paused !== null)
     return (
-      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume', {})}>
+      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume')}>
         <p>{t('sub.resumeSure', { count: number(lagEvents ?? 0) })}</p>
       </Action>
     );

@@ -1,12 +1,12 @@
 /** Open, due, overdue and completed todos, by person in charge and by day. */
 import { useMemo, useState } from 'preact/hooks';
-import { pathWith, type TodosReport } from '../api.js';
+import { pathOf, type Answered } from '../api.js';
 import { usePolled } from '../hooks.js';
 import { Choice, Columns, Head, NamedFacts } from '../parts.js';
 import { Plot, type Series } from '../plot.js';
 import { usePreferences } from '../preferences.js';
 
-type Workspace = TodosReport['workspaces'][number];
+type Workspace = Answered<'readTodos'>['workspaces'][number];
 type Group = Workspace['people'][number];
 const PERIODS = ['7', '30', '90'] as const;
 /** People with a colour of their own in the plot. */
@@ -16,7 +16,7 @@ const COUNTS = ['open', 'dueToday', 'overdue', 'completed'] as const;
 export function Todos() {
   const { t } = usePreferences();
   const [days, setDays] = useState('30');
-  const { value, error } = usePolled<TodosReport>(pathWith('/api/todos', { since: `${days}d` }), 20_000);
+  const { value, error } = usePolled(pathOf('readTodos', { since: `${days}d` }), 20_000);
   return (
     <>
       <Head title={t('todos.title')}>

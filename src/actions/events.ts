@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatPosition, parsePosition } from '../events/position.js';
 import * as answers from '../ops/server/page/answers.js';
-import { RefusedError } from '../ops/server/page/api.js';
+import { RefusedError } from '../ops/server/page/refused.js';
 import { eventsQuery, filterFrom, workspacesFrom } from '../ops/server/page/event-filter.js';
 import { endsOf, eventsBefore } from '../ops/server/page/events-before.js';
 import { definePageAction } from './define.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
-import { RefusedError } from '../ops/server/page/api.js';
+import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction } from './define.js';
 import { dryRun, list, ofList, workspaceOf } from './fields.js';

@@ -7,7 +7,9 @@ import * as lists from './lists.js';
 import * as rules from './rules.js';
 import * as subscriptions from './subscriptions.js';
 
+/** By their names in code, which the page calls them by. */
+export const TABLE = { ...feedState, ...events, ...subscriptions, ...deadLetters, ...rules, ...lists };
+export type Table = typeof TABLE;
+
 // Each is checked where it is defined; here they are of one type.
-export const ACTIONS = [feedState, events, subscriptions, deadLetters, rules, lists].flatMap(
-  (noun) => Object.values(noun) as unknown as readonly Action[],
-);
+export const ACTIONS = Object.values(TABLE) as unknown as readonly Action[];

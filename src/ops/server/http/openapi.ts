@@ -1,9 +1,9 @@
 /** The OpenAPI document of a set of routes, made of the zod schemas of the routes that have tags. */
-import type swagger from '@fastify/swagger';
+import type { FastifyDynamicSwaggerOptions, OpenAPIV3_2 } from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { z } from 'zod';
 
-type Document = Exclude<Parameters<typeof swagger>[1], { mode: 'static' }>['openapi'];
+type Document = FastifyDynamicSwaggerOptions['openapi'];
 type Answers = Record<string, { headers?: object }>;
 
 /** To be called before the routes are added. When the app is ready, `app.swagger()` gives the document. */
@@ -32,7 +32,7 @@ export async function documentRoutes(
       return made;
     },
     transformObject(given) {
-      const { paths = {}, components, ...made } = toComponents(given) as swagger.OpenAPIV3_2.Document;
+      const { paths = {}, components, ...made } = toComponents(given) as OpenAPIV3_2.Document;
       return { ...made, paths, components: { ...components, schemas: reachable(paths, components?.schemas) } };
     },
   });

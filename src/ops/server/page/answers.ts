@@ -9,7 +9,11 @@ import { statusSchema } from '../../watch/status.js';
 export type Plain<Answer> = Answer extends readonly (infer One)[]
   ? readonly Plain<One>[]
   : Answer extends object
-    ? { [Key in keyof Answer as string extends Key ? never : Key]: Plain<Answer[Key]> }
+    ? {
+        [Key in keyof Answer as string extends Key ? (unknown extends Answer[Key] ? never : Key) : Key]: Plain<
+          Answer[Key]
+        >;
+      }
     : Answer;
 
 const iso = z.string().describe('ISO 8601, UTC');

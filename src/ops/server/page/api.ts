@@ -9,6 +9,7 @@ import { refuse } from '../http/app.js';
 import { nameOf } from '../http/access.js';
 import { createTurns } from '../http/turns.js';
 import { refusal, type Plain } from './answers.js';
+import { RefusedError } from './refused.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -123,16 +124,6 @@ export async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => bo
     if (!redisIsAway()) continue;
     answering.catch(() => undefined);
     return 'away';
-  }
-}
-
-/** An answer that is no fault of the server. */
-export class RefusedError extends Error {
-  constructor(
-    readonly statusCode: 400 | 404 | 409 | 429,
-    message: string,
-  ) {
-    super(message);
   }
 }
 

@@ -5,7 +5,7 @@ import { objectOf } from '../../../events/envelope.js';
 import { compilePattern } from '../../../events/pattern.js';
 import { personInCharge } from '../../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../../events/types.js';
-import { RefusedError } from './api.js';
+import { RefusedError } from './refused.js';
 import type { PageSource } from './source.js';
 
 const short = z.string().min(1).max(200).optional();

@@ -5,7 +5,7 @@ import { isoTime, type Clock } from '../../../kit/clock.js';
 import { parseDuration } from '../../../kit/duration.js';
 import { readTime } from '../../../kit/iso-time.js';
 import { Turns } from '../../../kit/turns.js';
-import { RefusedError } from './api.js';
+import { RefusedError } from './refused.js';
 import { readableTexts } from './event-view.js';
 
 /** A report is shown for this long, also to others. */
