@@ -75,6 +75,14 @@ export const describeSubscription = defineAction({
   input: z.strictObject({ subscription }),
   answer: subscriptionDetails,
   run: ({ subscription: name }, { feed }) => feed.describeSubscription(name),
+  says({ name, handler, address, selection: { on }, lastHour: { outcomes } }, { t }) {
+    return t('describeSubscription.done', {
+      ...outcomes,
+      subscription: name,
+      place: address ?? handler,
+      on: on.join(', '),
+    });
+  },
 });
 
 export const trySubscription = defineAction({

@@ -28,7 +28,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     pause: 'pause a subscription: its events wait',
     resume: 'resume it where it stopped',
     skip: 'drop everything that waits for a subscription',
-    subscriptions: 'what is stored of subscriptions; forget one that is no longer configured',
+    subscriptions: 'what a subscription gets and what is stored of it; forget one that is no longer configured',
     webhook: 'webhook test <subscription>: send one test event to any handler',
   },
   'Lists:': {
@@ -77,7 +77,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   pause: ["pause billing --reason 'a new release'"],
   resume: ['resume billing'],
   skip: ['skip billing --dry-run'],
-  subscriptions: ['subscriptions list', 'subscriptions forget billing'],
+  subscriptions: ['subscriptions list', 'subscriptions show billing', 'subscriptions forget billing'],
   webhook: ['webhook test billing', 'webhook test billing --type crm.todo.completed'],
   explain: ['explain todo 0190b3c4-7f2e-7c1d-9a51-4f'],
   schema: ['schema people', 'schema --types -o records.d.ts'],

@@ -4,6 +4,10 @@ export const ACTION_TEXTS = {
   'act.continue': ['Continue? [y/N]', '계속할까요? [y/N]'],
   'act.progress': ['{count} so far', '지금까지 {count}건'],
 
+  'describeSubscription.done': [
+    '"{subscription}" gets {on} at {place}. In the last hour: {delivered} delivered, {retry} to be tried again, {dead} dead, {skipped} skipped.',
+    '"{subscription}": {on} → {place}. 지난 한 시간: 전달 {delivered}, 다시 시도 {retry}, 데드 레터 {dead}, 건너뜀 {skipped}.',
+  ],
   'pause.done': [
     '"{subscription}" is paused: its events wait until it is resumed.',
     '"{subscription}" 전송을 멈췄습니다. 다시 시작할 때까지 이벤트는 기다립니다.',

@@ -41,12 +41,10 @@ it('examples: every command has some in its help, and accepts their options', as
   for (const command of cliProgram.commands)
     for (const example of EXAMPLES[command.name()]!) {
       const [name, ...args] = example.replace(/ >.*/, '').match(/'[^']*'|\S+/g)!;
-      const verb = command.commands.find((one) => one.name() === args[0]);
-      const { registeredArguments } = verb ?? command;
-      const { operands, unknown } = (verb ?? command).parseOptions(
-        args.slice(verb === undefined ? 0 : 1).map((one) => one.replace(/^'(.*)'$/, '$1')),
-      );
-      const most = registeredArguments.at(-1)?.variadic === true ? Infinity : registeredArguments.length;
+      const verb = command.commands.find((one) => one.name() === args[0]) ?? command;
+      const given = args.slice(verb === command ? 0 : 1).map((one) => one.replace(/^'(.*)'$/, '$1'));
+      const { operands, unknown } = verb.parseOptions(given);
+      const most = verb.registeredArguments.at(-1)?.variadic === true ? Infinity : verb.registeredArguments.length;
       expect({ name, unknown }).toEqual({ name: command.name(), unknown: [] });
       expect(operands.length).toBeLessThanOrEqual(most);
     }

@@ -64,6 +64,23 @@ describe('decisions', () => {
     expect(await decided('erase', 'people', 'p1', '--dry-run')).toEqual([]);
   });
 
+  it('decisions: a command says what came of it in the language of the terminal, and errors are in English', async () => {
+    const config = {
+      workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 't' }],
+      redis: { prefix: redis.keys.prefix },
+      subscriptions: [{ handler: 'ndjson', name: 'out', path: 'out.ndjson', on: ['crm.todo.*'] }],
+    };
+    const folder = await cli({ 'changefeed.config.json': config });
+    const say = (args: string[], LANG = 'en_GB.UTF-8') => folder.call(args, { REDIS_URL: redis.url, LANG });
+    expect((await say(['subscriptions', 'show', 'out'])).stdout).toBe(
+      '"out" gets crm.todo.* at ndjson. In the last hour: 0 delivered, 0 to be tried again, 0 dead, 0 skipped.\n',
+    );
+    expect((await say(['skip', 'out', '--dry-run'], 'ko_KR.UTF-8')).stdout).toBe(
+      '되돌릴 수 없습니다. 버릴 것: "out"을(를) 기다리는 이벤트 0건(로그에서 읽지 않은 것 0, 큐에 있는 것 0). 바뀐 것은 없습니다.\n',
+    );
+    expect((await say(['skip', 'out'], 'ko_KR.UTF-8')).stderr).toMatch(/skip: This drops 0 events .* \[CF_USAGE\]/);
+  });
+
   it('decisions: each action of the page and its API logs one line, without the words of the request', async () => {
     const { url: baseUrl, token } = await startOtherCrm();
     const lines: string[] = [];

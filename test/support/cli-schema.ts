@@ -46,12 +46,8 @@ const BY_HAND = {
     .describe('`list` and `show`: one per line'),
   rules: z.strictObject({ file: text, rules: z.array(z.looseObject({ id: text, to: text })) }),
   held: answers.heldRecords.shape.held,
-  forget: z.strictObject({
-    workspace: text,
-    records: count,
-    events: count,
+  forget: answers.forgotten.extend({
     deliveries: z.strictObject({ waiting: count, handled: count, dead: count }),
-    keys: count,
   }),
   webhook: answers.tested.extend({
     signatures: z
