@@ -15,6 +15,7 @@ import { many } from './many.js';
 import { memory } from './memory.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
 import { receipts } from './receipts.js';
+import { rules } from './rules.js';
 import { scaling } from './scaling.js';
 import { snapshot } from './snapshot.js';
 import { tryPreview } from './try.js';
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
     scaling,
     filesOfAnEdit,
     receipts,
+    rules,
     tryPreview,
     verify,
   ],

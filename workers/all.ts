@@ -17,11 +17,11 @@ export interface Progress {
   roles: readonly Role[];
 }
 
-/** @param before what starts before these roles and stops after them */
+/** @param around what starts before these roles and stops after them, and the other way round */
 export function createWorkers(
   context: AppContext,
   workspaces: Workspaces,
-  before: (wanted: readonly Role[]) => readonly Part[],
+  around: (wanted: readonly Role[]) => { before: readonly Part[]; after: readonly Part[] },
 ) {
   const dispatch = dispatchRole(context, workspaces);
   const parts = {
@@ -36,12 +36,14 @@ export function createWorkers(
   const start = async (roles: readonly Role[]): Promise<void> => {
     progress = { phase: 'starting', roles };
     const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
-    running = createLifecycle([...before(wanted), ...wanted.map((role) => parts[role])]);
+    const { before, after } = around(wanted);
+    running = createLifecycle([...before, ...wanted.map((role) => parts[role]), ...after]);
     await running.start();
     if (progress.phase === 'starting') progress = { phase: 'running', roles };
   };
   return {
     dispatch,
+    handlers: parts.handle,
     get progress(): Progress {
       return progress;
     },

@@ -1,5 +1,6 @@
 /** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
 import type { WorkerOptions } from 'bullmq';
+import { knownTo } from '../src/config/rules.js';
 import type { Config } from '../src/config/schema.js';
 import type { Subscription } from '../src/delivery/handlers/handler.js';
 import type { Measure } from '../src/ops/watch/prometheus.js';
@@ -24,7 +25,10 @@ export interface AppContext {
   config: Config;
   /** When it was read, ms. */
   configReadAtMs: number;
+  /** Those of the configuration: the same array as long as the process runs, in which rules come and go. */
   subscriptions: readonly Subscription[];
+  /** From now on these are the rules of the configuration. */
+  setRules: (rules: NonNullable<Config['rules']>) => void;
   keys: Keys;
   redis: Redis;
   connect: () => Redis;
@@ -55,10 +59,11 @@ export async function openContext(options: {
   clock: Clock;
   signal?: AbortSignal | undefined;
 }): Promise<Omit<OpenedContext, 'measure'>> {
-  const { config, configReadAtMs, stateDir, temporary, clock, signal } = options;
+  const { configReadAtMs, stateDir, temporary, clock, signal } = options;
+  const { config, ...changing } = withChangingRules(options.config);
   const queueTelemetry = await openTelemetry(config);
-  const { redis: given } = config;
-  const opened = await openRedis({ url: given.url, own: given.options, stateDir, temporary, log: options.log, signal });
+  const { url, options: own } = config.redis;
+  const opened = await openRedis({ url, own, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
   const connections = openConnections({ ...opened, onTrouble: () => watch.felt() });
@@ -79,9 +84,7 @@ export async function openContext(options: {
     for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.look(name).catch(() => undefined);
   });
   return {
-    config,
-    configReadAtMs,
-    subscriptions: config.subscriptions,
+    ...{ config, ...changing, configReadAtMs },
     keys,
     redis,
     connect: connections.patient,
@@ -106,6 +109,23 @@ export async function openContext(options: {
       await opened.close();
     },
   };
+}
+
+function withChangingRules(given: Config): Pick<AppContext, 'config' | 'subscriptions' | 'setRules'> {
+  const subscriptions = [...given.subscriptions];
+  const config: Omit<Config, 'rules'> & { rules: Config['rules'] } = { ...given, subscriptions };
+  const setRules = (rules: NonNullable<Config['rules']>): void => {
+    const { taken } = knownTo(config);
+    const others = subscriptions.filter(({ name }) => taken.includes(name));
+    subscriptions.splice(
+      0,
+      Infinity,
+      ...others,
+      ...rules.all.flatMap((one) => (one.enabled ? [one.subscription] : [])),
+    );
+    config.rules = rules;
+  };
+  return { config, subscriptions, setRules };
 }
 
 function listsOf({ lists }: Config['workspaces'][number]): string[] {

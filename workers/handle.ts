@@ -1,5 +1,6 @@
 /** The role `handle`: runs the handlers, one worker per subscription. */
 import type { Dispatcher } from '../src/delivery/dispatcher.js';
+import type { Subscription } from '../src/delivery/handlers/handler.js';
 import { createHandlerPool } from '../src/delivery/run/handler-pool.js';
 import type { Part } from '../src/kit/lifecycle.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
@@ -8,12 +9,12 @@ import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
 import type { Workspaces } from './workspaces.js';
 
-export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>): Part {
+export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>) {
   const { config, subscriptions, events, log: logger, clock } = context;
   const pool = createHandlerPool({
     ...context,
     logger,
-    subscriptions: withMeasure(subscriptions, context),
+    subscriptions: subscriptions.map((one) => withMeasure(one, context)),
     ...createDeliveryStores(context),
     log: events,
     deadLetters: config.deadLetters.retention,
@@ -23,5 +24,9 @@ export function handleRole(context: AppContext, workspaces: Workspaces, { verify
     pageUrl: config.http.publicUrl,
     surroundingsOf: workspaces.surroundingsOf,
   });
-  return { name: 'handlers', ...pool };
+  return {
+    name: 'handlers',
+    ...pool,
+    add: (subscription: Subscription): Promise<void> => pool.add(withMeasure(subscription, context)),
+  } satisfies Part & { add: unknown };
 }

@@ -10,12 +10,8 @@ interface Measuring {
   clock: Clock;
 }
 
-export function withMeasure(subscriptions: readonly Subscription[], measuring: Measuring): readonly Subscription[] {
-  if (measuring.measure === unmeasured) return subscriptions;
-  return subscriptions.map((one) => measuredSubscription(one, measuring));
-}
-
-function measuredSubscription(subscription: Subscription, measuring: Measuring): Subscription {
+export function withMeasure(subscription: Subscription, measuring: Measuring): Subscription {
+  if (measuring.measure === unmeasured) return subscription;
   const handle = (event: ChangeEvent, context: HandlerContext) =>
     measured({ subscription: subscription.name, ...measuring, event, context }, () =>
       subscription.handle(event, context),

@@ -79,7 +79,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
       ...ruled.flatMap(({ enabled, subscription }) => (enabled ? [subscription] : [])),
     ],
     destinations,
-    rules: file && { ...file, names: ruled.map(({ subscription }) => subscription.name) },
+    rules: file && { ...file, all: ruled },
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,

@@ -95,7 +95,7 @@ export interface KnownToRules {
   taken: readonly string[];
 }
 
-export const ruleNameOf = (id: string): string => `rule-${id}`;
+const ruleNameOf = (id: string): string => `rule-${id}`;
 
 /** A file that does not exist has no rules: the first one that is saved makes it. @throws ChangefeedError CF_CONFIG_UNLOADABLE */
 export function readRulesFile(path: string, source: string): RulesFile {
@@ -104,7 +104,8 @@ export function readRulesFile(path: string, source: string): RulesFile {
 }
 
 export function knownTo({ rules, destinations, workspaces, subscriptions }: Config): KnownToRules {
-  const taken = subscriptions.map(({ name }) => name).filter((name) => rules?.names.includes(name) !== true);
+  const ruled = new Set(rules?.all.map(({ subscription }) => subscription.name));
+  const taken = subscriptions.map(({ name }) => name).filter((name) => !ruled.has(name));
   return { destinations, workspaces, lists: listsOf(workspaces), taken };
 }
 

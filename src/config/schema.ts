@@ -355,8 +355,8 @@ export interface Config extends Readonly<
     readonly source: string;
     /** Changes with its content. */
     readonly revision: string;
-    /** The names of its subscriptions, also of rules that are switched off. */
-    readonly names: readonly string[];
+    /** Also those that are switched off. */
+    readonly all: readonly { id: string; enabled: boolean; data: object; subscription: Subscription }[];
   } | null;
   /** Null where nothing is served. The tokens are by workspace, and all of them differ. */
   readonly serve: {

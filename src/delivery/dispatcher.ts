@@ -52,21 +52,13 @@ const CHECK_INTERVAL_MS = 50;
 /** Longer than a lock: a run whose job is gone notices in that time; until then its record must get no other job. */
 const LOST_JOBS_MS = 60_000;
 
-export function createDispatcher(options: DispatcherOptions) {
+/** Reads the log, and searches for jobs that are gone. */
+function createReading(withQueues: () => DispatcherOptions & { queues: Queues }) {
   const abort = new AbortController();
-  let queues: Queues | undefined;
   let readers: Awaited<ReturnType<typeof startReaders>> | undefined;
   let searching: Promise<void> | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const opened = (): Queues => (queues ??= openQueues(options));
-  const withQueues = () => ({ ...options, queues: opened() });
-  const chosen = (name: string) => {
-    const queue = opened().of(name);
-    // `of` throws for an unknown subscription.
-    return { queue, subscription: options.subscriptions.find((one) => one.name === name) as Subscription };
-  };
-
   const start = async (): Promise<void> => {
     readers = await startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
     searching = searchLostJobs(withQueues(), abort.signal);
@@ -80,8 +72,30 @@ export function createDispatcher(options: DispatcherOptions) {
     /** Resolves when every subscription has its offset in every log, or has failed to get it and tries again. */
     start: (): Promise<void> => (starting ??= start()),
     stop: (): Promise<void> => (stopping ??= stop()),
+    /** A rule that is saved while the dispatcher runs. @param configReadAtMs as of a configuration */
+    add: async (subscription: Subscription, configReadAtMs: number) => await readers?.add(subscription, configReadAtMs),
+    /** Resolves when this process enters nothing more of the log for it. */
+    remove: async (name: string) => await readers?.remove(name),
+  };
+}
+
+export function createDispatcher(options: DispatcherOptions) {
+  let queues: Queues | undefined;
+  const opened = (): Queues => (queues ??= openQueues(options));
+  const withQueues = () => ({ ...options, queues: opened() });
+  const reading = createReading(withQueues);
+  const chosen = (name: string) => {
+    const queue = opened().of(name);
+    // `of` throws for an unknown subscription.
+    return { queue, subscription: options.subscriptions.find((one) => one.name === name) as Subscription };
+  };
+  const former = (subscription: Subscription): SubscriptionContext => {
+    return { ...options, subscription, queue: opened().former(subscription.name) };
+  };
+  return {
+    ...reading,
     async close(): Promise<void> {
-      await (stopping ??= stop());
+      await reading.stop();
       await queues?.close();
     },
     /** Leaves paused subscriptions and digests out. @throws the signal's reason when aborted */
@@ -112,7 +126,9 @@ export function createDispatcher(options: DispatcherOptions) {
     skip: async (name: string, call: SkipCall): Promise<Skipped> =>
       await skipSubscription(call, { ...options, ...chosen(name) }),
     /** Its place in the logs is their end, whatever it has read before, and nothing waits: for one that is configured next. */
-    beginNow: (subscription: Subscription) => beginNow(subscription, withQueues()),
+    beginNow: (subscription: Subscription) => beginNow(former(subscription)),
+    /** Drops what waits for one that is switched off. Its place in the logs is forgotten. */
+    dropFormer: (subscription: Subscription) => dropFormer(former(subscription)),
     pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
     resume: async (subscription: string) => await resume(subscription, withQueues()),
     enforcePaused: () => enforcePaused(withQueues()),
@@ -142,15 +158,22 @@ async function beginSnapshots(epochs: Epochs, deps: SubscriptionContext): Promis
   return begun;
 }
 
-async function beginNow(subscription: Subscription, deps: DispatcherOptions & { queues: Queues }): Promise<void> {
-  const { workspaces, log, offsets, queues } = deps;
+async function beginNow(deps: SubscriptionContext): Promise<void> {
+  const { workspaces, log, offsets, subscription } = deps;
   for (const workspace of workspaces.filter((name) => readsWorkspace(subscription, name))) {
     const end = await log.tail(workspace);
     const from = await offsets.begin(workspace, subscription.name, end);
     if (from !== null && from !== end) await offsets.advance(workspace, subscription.name, { from, to: end });
   }
   // What was handled when it was switched off has not been dropped then, and waits if it has failed.
-  await skipSubscription({}, { ...deps, subscription, queue: queues.former(subscription.name) });
+  await skipSubscription({}, deps);
+}
+
+/** A place that stays would be that of a backup: what was logged before it is switched on again would be sent once that is restored. */
+async function dropFormer(deps: SubscriptionContext): Promise<void> {
+  await skipSubscription({}, deps);
+  const { workspaces, offsets, subscription } = deps;
+  for (const workspace of workspaces) await offsets.forget(workspace, subscription.name);
 }
 
 function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {

@@ -67,6 +67,9 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     async advance(workspace: string, subscription: string, move: Move): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, move]);
     },
+    async forget(workspace: string, subscription: string): Promise<void> {
+      await redis.hdel(keys.offsets(subscription), workspace, unorderedField(workspace));
+    },
     /** Whether the subscription has read without an order before. It does from now on, unless it `isOrdered`. */
     async wasUnordered(workspace: string, subscription: string, isOrdered: boolean): Promise<boolean> {
       const [hash, field] = [keys.offsets(subscription), unorderedField(workspace)];

@@ -43,6 +43,7 @@ export type Queues = ReturnType<typeof openQueues>;
 export interface QueuesOptions {
   connect: Connect;
   keys: QueueKeys;
+  /** Rules come and go in it. */
   subscriptions: readonly { name: string }[];
   logger: Log;
 }
@@ -51,7 +52,7 @@ export interface QueuesOptions {
 export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptions) {
   const redis = connect();
   const opened = new Map<string, Queue<JobData>>();
-  const names = subscriptions.map(({ name }) => name);
+  const configured = (): string[] => subscriptions.map(({ name }) => name);
   const open = (name: string): Queue<JobData> => {
     const existing = opened.get(name);
     if (existing !== undefined) return existing;
@@ -63,13 +64,14 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
   };
   return {
     get all(): ReadonlyMap<string, Queue<JobData>> {
-      return new Map(names.map((name) => [name, open(name)]));
+      return new Map(configured().map((name) => [name, open(name)]));
     },
     /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
     of(subscription: string): Queue<JobData> {
+      const names = configured();
       if (names.includes(subscription)) return open(subscription);
-      const configured = names.map((name) => `"${name}"`).join(', ');
-      throw usage(`There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`);
+      const known = names.map((name) => `"${name}"`).join(', ');
+      throw usage(`There is no subscription "${subscription}". Known: ${known === '' ? 'none' : known}.`);
     },
     /** The queue of a subscription that the configuration had once. */
     former: open,

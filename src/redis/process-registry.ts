@@ -18,6 +18,7 @@ export const processStatus = z.object({
   roles: z.array(z.string()).readonly(),
   workspaces: z.array(z.string()).readonly().describe('of its configuration'),
   rules: z.string().optional().describe('the digest of its file of rules; absent where it has none'),
+  rulesSince: z.iso.datetime().optional().describe('since when it has had them'),
   stalled: z
     .array(z.object({ loop: z.string(), since: z.iso.datetime() }))
     .readonly()

@@ -5,7 +5,7 @@
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { createWorkers, ROLES, type Role } from '../../workers/all.js';
+import { createWorkers, ROLES, type Progress, type Role } from '../../workers/all.js';
 import { openContext, type AppContext } from '../../workers/context.js';
 import { sweepNow, type ListSweep, type SweepCall } from '../../workers/sweeps.js';
 import { reportedTodos } from '../../workers/todos.js';
@@ -31,6 +31,7 @@ import { forgetting } from './forgetting.js';
 import { httpPart } from './http.js';
 import { createInspector } from './inspector.js';
 import { presence } from './presence.js';
+import { runningRules } from './running-rules.js';
 import { readStatus } from './status.js';
 import { sendTest } from './test-event.js';
 
@@ -96,10 +97,11 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
-    return [watchOf(context), ...reports, ...(server === null ? [] : [server])];
+    return { before: [watchOf(context), ...reports, ...(server === null ? [] : [server])], after: [rules] };
   });
-  const { dispatch } = workers;
+  const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
+  const rules = runningRules(context, { dispatcher, handlers, about: () => warningsFor(workers.progress.roles) });
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
@@ -133,17 +135,10 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   };
   const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
-  const parts = {
-    ...options,
-    workspaces,
-    feed,
-    audit,
-    dispatcher,
-    stateDir,
-    progress: () => workers.progress,
-    place: http,
-  };
-  const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
+  const parts = { ...options, workspaces, feed, audit, dispatcher, rules, stateDir, place: http };
+  const progress = (): Progress => workers.progress;
+  const server: ReturnType<typeof httpPart> | null =
+    prometheus && httpPart(context, { ...parts, prometheus, progress });
   return { feed, auditWith, budgetOf: (name) => workspaces.get(name).budget };
 }
 

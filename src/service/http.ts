@@ -18,6 +18,7 @@ import type { PageSource } from '../ops/server/page/source.js';
 import { handledLastMinute } from '../delivery/ask/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
+import type { RunningRules } from './running-rules.js';
 import { monitored } from './monitoring.js';
 import { pageToken, type PageToken } from './page-token.js';
 import type { Workspaces } from '../../workers/workspaces.js';
@@ -30,6 +31,7 @@ interface HttpDeps {
   feed: Changefeed;
   audit: Audit;
   dispatcher: Dispatcher;
+  rules: RunningRules;
   prometheus: Prometheus;
   progress: () => Progress;
   stateDir: string;
@@ -85,7 +87,7 @@ async function serverOf(
   context: AppContext,
   deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
-  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, refusedConfig } = deps;
+  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access } = deps;
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
@@ -111,7 +113,7 @@ async function serverOf(
       }),
     handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),
   };
-  const rules = pageRules(context, workspaces, { dispatcher, refusedConfig });
+  const rules = pageRules(context, workspaces, { ...deps, running: deps.rules });
   const page = pageRoutes({
     source,
     addActions: (app, parts) => addActions(app, parts, { feed, rules, audit }),

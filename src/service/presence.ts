@@ -35,16 +35,19 @@ export function presence(
     startedAt: isoTime(clock.now()),
     roles,
     workspaces: workspaces.names,
-    ...(config.rules && { rules: config.rules.revision }),
   };
+  let rules = { rules: config.rules?.revision, rulesSince: self.startedAt };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
     const polls = roles.includes('poll');
     await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const { count: lists, forMs } = capacity.waiting;
+    const revision = config.rules?.revision;
+    if (revision !== rules.rules) rules = { rules: revision, rulesSince: isoTime(clock.now()) };
     const facts = {
       ...self,
+      ...(revision !== undefined && rules),
       ...(lists > 0 && { waiting: { lists, forMs } }),
       clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
       ...ofLists(workspaces),

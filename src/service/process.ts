@@ -53,6 +53,7 @@ export interface OpenOptions extends ReadOptions {
 interface Loaded {
   config: Config;
   files: readonly string[];
+  rulesFile: string | null;
   log: Log;
   /** When it was read, ms; undefined for a command that starts no roles. */
   configReadAtMs?: number;
@@ -70,8 +71,10 @@ export async function openService(world: ServiceWorld, options: OpenOptions = {}
 
 async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> {
   const { path, quiet = false, adapt = (config) => config } = options;
-  const { config, files } = await loadConfig({ ...world, path });
-  return { config: adapt(config), files, log: quiet ? quietLog(world) : serviceLog(world, options) };
+  const { config, files: all } = await loadConfig({ ...world, path });
+  const rulesFile = config.rules?.path ?? null;
+  const files = all.filter((file) => file !== rulesFile);
+  return { config: adapt(config), files, rulesFile, log: quiet ? quietLog(world) : serviceLog(world, options) };
 }
 
 async function open(

@@ -1,12 +1,12 @@
 /**
- * What the page asks about rules and has done with them. Each answer is of the file as it is now. A saved rule runs in four steps: its place in the
- * logs is set to their end (`beginNow`); the file is written under a lock (config/change-rules.ts); within a second each process reads it
- * (watch-config.ts); and the service stops and opens again in the same process (process.ts), with a private Redis that it holds meanwhile.
+ * What the page asks about rules and has done with them. Each answer is of the file as it is now. A saved rule runs in three steps: its place in the
+ * logs is set to their end (`beginNow`); the file is written under a lock (config/change-rules.ts); this process takes it over at once, and each
+ * other one when it reads the file, within a second (running-rules.ts). Nothing else of the service notices.
  */
 import { randomUUID } from 'node:crypto';
 import { changeRules } from '../config/change-rules.js';
 import { problemsText } from '../config/report.js';
-import { buildRule, knownTo, ruleNameOf, rulesOf, type Rule, type RuleData } from '../config/rules.js';
+import { buildRule, knownTo, rulesOf, type Rule, type RuleData } from '../config/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
@@ -19,6 +19,7 @@ import { createSnapshotSource } from '../feed/store/snapshot-source.js';
 import { giveWay } from '../kit/give-way.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
+import type { RunningRules } from './running-rules.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspace, Workspaces } from '../../workers/workspaces.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
@@ -33,14 +34,12 @@ const LONGEST_VALUE = 100;
 
 interface RulesDeps {
   dispatcher: Dispatcher;
+  running: RunningRules;
   refusedConfig?: (() => string | null) | undefined;
 }
 
-export function pageRules(
-  context: AppContext,
-  workspaces: Workspaces,
-  { dispatcher, refusedConfig = () => null }: RulesDeps,
-): PageRules {
+export function pageRules(context: AppContext, workspaces: Workspaces, deps: RulesDeps): PageRules {
+  const { refusedConfig = () => null } = deps;
   const matchesOf = createMatches(context, workspaces);
   return {
     async state() {
@@ -48,7 +47,7 @@ export function pageRules(
       // Also where the configuration has changed, such as a destination that a rule names and that is gone.
       return state.file === null ? state : { ...state, problem: state.problem ?? refusedConfig() };
     },
-    ...decisions(context, dispatcher, matchesOf),
+    ...decisions(context, deps, matchesOf),
     async preview({ rule: data, from, search }) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
@@ -73,13 +72,13 @@ export function pageRules(
 
 function decisions(
   context: AppContext,
-  dispatcher: Dispatcher,
+  { dispatcher, running }: RulesDeps,
   matchesOf: MatchesOf,
 ): Pick<PageRules, 'save' | 'remove' | 'send'> {
   const { config } = context;
   /** What waits for a rule that is switched off is not sent when it is switched on again. */
-  const drop = async (name: string): Promise<void> => {
-    if (context.subscriptions.some((one) => one.name === name)) await dispatcher.skip(name, {});
+  const drop = async (before: Rule | undefined): Promise<void> => {
+    if (before?.enabled === true) await dispatcher.dropFormer(before.subscription);
   };
   return {
     async save({ revision, rule: data }) {
@@ -89,17 +88,23 @@ function decisions(
       const now = rulesOf(config);
       const before = now.rules.find((one) => one.id === id);
       // Before it is in the file: it begins at this moment, whenever a process reads the file.
-      if (enabled && before?.enabled !== true && now.file?.revision === revision)
+      if (enabled && before?.enabled !== true && now.file?.revision === revision) {
+        // What it was sending when it was switched off would come back into its queue.
+        await running.settled(subscription.name);
         await dispatcher.beginNow(subscription);
+      }
       const changed = await changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
       if (changed.outcome !== 'saved') return changed;
-      if (!enabled) await drop(subscription.name);
+      await running.written();
+      if (!enabled) await drop(before);
       return { outcome: 'saved', ...decided(before, built) };
     },
     async remove({ revision, id }) {
+      const before = rulesOf(config).rules.find((one) => one.id === id);
       const changed = await changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
       if (changed.outcome !== 'saved') return changed;
-      await drop(ruleNameOf(id));
+      await running.written();
+      await drop(before);
       return { outcome: 'saved', did: 'removed', changed: [] };
     },
     async send(data) {

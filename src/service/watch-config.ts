@@ -13,12 +13,18 @@ export interface ConfigWatchOptions<Loaded> {
   load: () => Promise<Loaded>;
 }
 
+interface WatchedFiles {
+  files: readonly string[];
+  /** Changes while the service runs, and is then taken over by it. A configuration that is refused may be so because of it. */
+  rulesFile: string | null;
+}
+
 const READ_INTERVAL_MS = 1_000;
 
-export function watchConfig<Loaded extends { files: readonly string[] }>(options: ConfigWatchOptions<Loaded>) {
-  const { cwd, env, load } = options;
+export function watchConfig<Loaded extends WatchedFiles>({ cwd, env, load }: ConfigWatchOptions<Loaded>) {
   let files: readonly string[] = [];
-  let lastRead = '';
+  let rulesFiles: readonly string[] = [];
+  let lastRead = new Map<string, string>();
   let refused: string | null = null;
   let isRequested = false;
   let wake = new AbortController();
@@ -27,13 +33,14 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   const read = async (): Promise<Loaded & { configReadAtMs: number }> => {
     isRequested = false;
     const configReadAtMs = systemClock.monotonic();
-    lastRead = await digestOf(files);
+    lastRead = await digestsOf([...files, ...rulesFiles]);
     const undo = addEnvFile(cwd, env);
     try {
       const loaded = await load();
-      const found = [...loaded.files, envFileIn(cwd)];
-      // Otherwise the digest from before the read stays, so that a change during the read is found.
-      if (found.join() !== files.join()) lastRead = await digestOf((files = found));
+      files = [...loaded.files, envFileIn(cwd)];
+      rulesFiles = loaded.rulesFile === null ? [] : [loaded.rulesFile];
+      // The digest of one from before the read stays, so that a change during the read is found.
+      lastRead = new Map([...(await digestsOf([...files, ...rulesFiles])), ...lastRead]);
       refused = null;
       return { ...loaded, configReadAtMs };
     } catch (error) {
@@ -48,16 +55,16 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
     /** The next valid one, after its files have changed or `request` was called. Undefined when the signal aborts. */
     async next(log: Log, signal: AbortSignal): Promise<(Loaded & { configReadAtMs: number }) | undefined> {
       let found: (Loaded & { configReadAtMs: number }) | undefined;
-      let previous: string | undefined;
+      let previous = new Map<string, string>();
       const over = new AbortController();
       const run = async (): Promise<number> => {
         const either = AbortSignal.any([signal, wake.signal]);
         if (!isRequested) await sleepUntilAborted(systemClock, READ_INTERVAL_MS, either);
         if (isAborted(signal)) return 0;
-        const now = await digestOf(files);
-        const isStable = now === previous;
+        const now = await digestsOf(refused === null ? files : [...files, ...rulesFiles]);
+        const isStable = isWithin(now, previous);
         previous = now;
-        if (!isRequested && (!isStable || now === lastRead)) return 0;
+        if (!isRequested && (!isStable || isWithin(now, lastRead))) return 0;
         try {
           found = await read();
           over.abort();
@@ -79,12 +86,15 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   };
 }
 
-async function digestOf(files: readonly string[]): Promise<string> {
-  const hash = createHash('sha256');
+const isWithin = (some: ReadonlyMap<string, string>, all: ReadonlyMap<string, string>): boolean =>
+  [...some].every(([file, digest]) => all.get(file) === digest);
+
+async function digestsOf(files: readonly string[]): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
   for (const file of files) {
     // While an editor replaces a file, it may be missing for a moment.
     const content = await readFile(file).catch((error: unknown) => messageOf(error));
-    hash.update(`${file}\n`).update(content);
+    digests.set(file, createHash('sha256').update(content).digest('base64'));
   }
-  return hash.digest('base64');
+  return digests;
 }

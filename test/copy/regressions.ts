@@ -74,6 +74,14 @@ export const REGRESSIONS: readonly { found: string; history: History }[] = [
     history: { ...CALM, second: 'rule', acts: acts('edit', 'sweep', 'backup', 'rule on', 'failover') },
   },
   {
+    found: 'a rule got what was logged while it was switched off, when a backup of that time was restored',
+    history: {
+      ...CALM,
+      second: 'rule',
+      acts: acts('rule on', 'rule off', 'edit', 'sweep', 'backup', 'rule on', 'restore', 'deliver'),
+    },
+  },
+  {
     found: 'a snapshot after a loss took a sweep from before it for a later one, as the clock had been set back',
     history: {
       served: { ...CALM.served, pageSize: 7, most: 'todo' },

@@ -175,12 +175,13 @@ export class World {
     if (waited.outcome === 'timeout') this.wrong.push(`events wait for ever: ${JSON.stringify(waited.unhandled)}`);
   }
 
-  /** A process that reads the file again opens the feed again. */
   async switchRule(on: boolean): Promise<void> {
-    if (this.rule === null) return;
     const { rule } = this;
+    if (rule === null) return;
     await rule.switch(this.feed, on);
-    await this.restart(() => rule.hasStopped());
+    // Processes of their own take it over a little later, unless they are opened again.
+    if (this.#processes === null) rule.hasStopped();
+    else await this.restart(() => rule.hasStopped());
   }
 
   /** Redis goes back to the last backup. @returns false where there is none */

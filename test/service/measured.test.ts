@@ -15,7 +15,8 @@ function measuring() {
   const measure: Measure = { ...unmeasured, handling: () => (one) => void ended.push(one) };
   return {
     ended,
-    measured: (subscriptions: readonly Subscription[]) => withMeasure(subscriptions, { measure, clock }),
+    measured: (subscriptions: readonly Subscription[]) =>
+      subscriptions.map((one) => withMeasure(one, { measure, clock })),
   };
 }
 const context = (more: object = {}) => ({ ...handlerContext(), ...more });

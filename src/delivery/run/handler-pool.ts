@@ -67,37 +67,55 @@ export function createHandlerPool(options: HandlerPoolOptions) {
   const common = { ...options, ...timing };
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   let redis: Redis | undefined;
-  let workers: readonly SubscriptionWorker[] = [];
+  const workers = new Map<string, SubscriptionWorker>();
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const stopped = new AbortController();
   const everyMs = timing.lockMs / RENEWALS_PER_LOCK;
   const renew = async (): Promise<number> => {
-    await Promise.all(workers.map((worker) => worker.renewLocks()));
+    await Promise.all([...workers.values()].map((worker) => worker.renewLocks()));
     return everyMs;
   };
+  const create = (subscription: Subscription): SubscriptionWorker => {
+    redis ??= connect();
+    const worker = createSubscriptionWorker({ ...common, redis, subscription });
+    workers.set(subscription.name, worker);
+    return worker;
+  };
   const start = async (): Promise<void> => {
-    workers = options.subscriptions.map((subscription) => {
-      redis ??= connect();
-      return createSubscriptionWorker({ ...common, redis, subscription });
-    });
+    const first = options.subscriptions.map(create);
     const { logger: log, loops } = options;
     const backoff = { delayMs: everyMs, maxDelayMs: everyMs };
     // In real time, as the locks. It may outlive `stop` by a call that Redis does not answer.
     const shared = { signal: stopped.signal, log, loops, clock: systemClock, backoff, stallMs: null };
     void runLoop({ ...shared, name: 'locks', run: renew });
-    await Promise.all(workers.map((worker) => worker.start()));
+    await Promise.all(first.map((worker) => worker.start()));
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
     try {
-      await closeAll(workers, { ...options, disconnect: () => redis?.disconnect() });
+      await closeAll([...workers.values()], options);
     } finally {
+      redis?.disconnect();
       stopped.abort();
     }
   };
   return {
     start: (): Promise<void> => (starting ??= start()),
+    /** A rule that is saved while the pool runs; in a process without one, nothing happens. */
+    async add(subscription: Subscription): Promise<void> {
+      if (starting !== undefined) await create(subscription).start();
+    },
+    /** As `stop`, of one subscription: the others do not notice. Its locks are renewed until it has ended. */
+    async remove(name: string): Promise<void> {
+      const worker = workers.get(name);
+      if (worker === undefined) return;
+      try {
+        await closeAll([worker], options);
+      } finally {
+        workers.delete(name);
+      }
+    },
     /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming who did not end */
     stop: (): Promise<void> => (stopping ??= stop()),
   };
@@ -109,10 +127,7 @@ async function closeHandler({ name, close }: Subscription, logger: Log): Promise
   });
 }
 
-async function closeAll(
-  workers: readonly SubscriptionWorker[],
-  options: HandlerPoolOptions & { disconnect: () => void },
-): Promise<void> {
+async function closeAll(workers: readonly SubscriptionWorker[], options: HandlerPoolOptions): Promise<void> {
   const { clock, stopGraceMs = 4_000 } = options;
   const open = new Set(workers);
   const closing = Promise.all(
@@ -132,7 +147,6 @@ async function closeAll(
   const abandoning = Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
   await withinTime(abandoning, stopGraceMs, { clock });
   for (const { subscription } of workers) await closeHandler(subscription, options.logger);
-  options.disconnect();
   if (late.length === 0) return;
   throw new ChangefeedError('CF_STOP_TIMEOUT', {
     subscriptions: late,

@@ -33,33 +33,48 @@ interface ReadersOptions extends DispatchContext {
   signal: AbortSignal;
 }
 
-/** Resolves when each reader has tried to begin; a failed one tries again. @returns resolves when all have ended */
+/** Resolves when each reader has tried to begin; a failed one tries again. */
 export async function startReaders(options: ReadersOptions) {
-  const { subscriptions, workspaces, signal, watch, loops, logger: log, clock } = options;
+  const { subscriptions, workspaces, signal } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
   const following = logs.map(({ shared }) => shared.run(signal));
-  const readers = subscriptions.flatMap((subscription) => {
+  const running = new Map<string, { stop: AbortController; ended: Promise<unknown> }>();
+  const add = async (subscription: Subscription, configReadAtMs = options.configReadAtMs): Promise<void> => {
+    const stop = new AbortController();
+    const own = { ...options, configReadAtMs, signal: AbortSignal.any([signal, stop.signal]) };
     const selects = compileSelection(subscription);
     const queue = options.queues.of(subscription.name);
-    return logs
+    const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((one) => new SubscriptionReader({ ...options, ...one, subscription, selects, queue }));
-  });
-  const run = (reader: SubscriptionReader): Promise<void> =>
-    runLoop({
-      name: reader.name,
-      // The signal of the turn, which also ends a turn that has stalled.
-      run: (turn) => reader.turn(turn),
-      ready: (within) => watch.untilUsable(within),
-      signal,
-      log,
-      clock,
-      loops,
-    });
-  await Promise.allSettled(readers.map((reader) => reader.begin()));
-  const planning = subscriptions.map((one) => planWithoutEvents(one, options));
-  const running = Promise.all([...following, ...readers.map(run), ...planning]);
-  return { ended: (): Promise<unknown> => running };
+      .map((one) => new SubscriptionReader({ ...own, ...one, subscription, selects, queue }));
+    await Promise.allSettled(readers.map((reader) => reader.begin()));
+    const ended = Promise.all([
+      ...readers.map((reader) => runReader(reader, own)),
+      planWithoutEvents(subscription, own),
+    ]);
+    running.set(subscription.name, { stop, ended });
+  };
+  await Promise.all(subscriptions.map((one) => add(one)));
+  return {
+    /** Resolves when its readers have tried to begin. */
+    add,
+    /** Resolves when its readers have ended. */
+    async remove(name: string): Promise<void> {
+      const one = running.get(name);
+      one?.stop.abort();
+      await one?.ended;
+      running.delete(name);
+    },
+    ended: (): Promise<unknown> => Promise.all([...following, ...[...running.values()].map(({ ended }) => ended)]),
+  };
+}
+
+function runReader(reader: SubscriptionReader, options: ReadersOptions): Promise<void> {
+  const { watch, loops, logger: log, clock, signal } = options;
+  const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
+  // The signal of the turn, which also ends a turn that has stalled.
+  const run = (turn: AbortSignal): Promise<number> => reader.turn(turn);
+  return runLoop({ name: reader.name, run, ready, signal, log, clock, loops });
 }
 
 /** Plans what is done at a time of day whatever the log has: a report, or a comparison. A digest is planned where it has events. */
@@ -68,8 +83,9 @@ async function planWithoutEvents(subscription: Subscription, options: ReadersOpt
   const schedule = scheduleOf(subscription);
   if (schedule === undefined || digest !== undefined) return;
   const { workspaces, queues, watch, logger: log, clock, loops, signal } = options;
+  const queue = queues.of(name);
   const plan = async (): Promise<number> => {
-    for (const workspace of wanted ?? workspaces) await planNext(queues.of(name), { workspace, schedule }, options);
+    for (const workspace of wanted ?? workspaces) await planNext(queue, { workspace, schedule }, options);
     return REPORTS_INTERVAL_MS;
   };
   const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);

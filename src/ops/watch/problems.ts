@@ -110,7 +110,9 @@ function overload({ processes }: Observed): Problem[] {
 
 /** Each process reads the file from where it runs. After a change they read it within seconds of each other. */
 function differingRules({ at, processes }: Observed): Problem[] {
-  const [first, ...others] = processes.filter((one) => one.rules !== undefined && runsMs(one, at) >= GRACE_MS);
+  const [first, ...others] = processes.filter(
+    ({ rules, rulesSince, startedAt }) => rules !== undefined && msBetween(rulesSince ?? startedAt, at) >= GRACE_MS,
+  );
   const other = others.find(({ rules }) => rules !== first?.rules);
   if (first === undefined || other === undefined) return [];
   const of = ({ pid, host }: ProcessStatus): string => `${pid} (${host})`;

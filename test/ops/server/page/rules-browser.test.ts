@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     ]);
     await page.getByRole('button', { name: '닫기' }).click();
     await page.getByRole('button', { name: '저장하고 켜기' }).click();
-    await page.getByRole('listitem').getByText('켜는 중').waitFor();
+    await page.getByRole('listitem').getByText('켜짐').waitFor();
     expect(saved()).toEqual([
       expect.objectContaining({
         on: ['crm.person.updated'],

@@ -1,0 +1,152 @@
+/**
+ * Takes over the file of rules while the service runs: what a rule that came, changed or went needs is opened and closed, and nothing else notices.
+ * Files are read, as mounted folders send no notifications; a change that nobody announces counts when two reads agree.
+ */
+import { problemsText } from '../config/report.js';
+import { knownTo, parseRules, readRulesFile, type RulesFile } from '../config/rules.js';
+import type { Config } from '../config/schema.js';
+import type { Dispatcher } from '../delivery/dispatcher.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import { isAborted, sleepUntilAborted, withinTime } from '../kit/clock.js';
+import { messageOf } from '../kit/errors.js';
+import type { Part } from '../kit/lifecycle.js';
+import { runLoop } from '../kit/loop.js';
+import type { AppContext } from '../../workers/context.js';
+import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
+
+const READ_INTERVAL_MS = 400;
+const RETRY_MS = 1_000;
+/** A handler that does not end may hold up the end of its rule for longer. */
+const AWAITED_MS = 2_000;
+
+interface RunningRulesDeps {
+  dispatcher: Dispatcher;
+  handlers: { add(subscription: Subscription): Promise<void>; remove(name: string): Promise<void> };
+  /** What this process warns about. */
+  about: () => readonly ConfigWarning['about'][];
+}
+
+export type RunningRules = ReturnType<typeof runningRules>;
+
+export function runningRules(context: AppContext, deps: RunningRulesDeps) {
+  const { config, watch, log, clock, loops } = context;
+  const stopping = new AbortController();
+  const steps = createSteps(context, stopping.signal);
+  let refused: string | null = null;
+  let previous = '';
+  let running: Promise<void> | undefined;
+
+  const takeOver = (file: RulesFile): void => {
+    const readAtMs = clock.monotonic();
+    const { rules: all, problems } = parseRules(file, knownTo(config));
+    if (problems.length > 0) {
+      const error = problemsText(file.source, problems);
+      if (error !== refused) log.error({ error }, 'the rules are not valid and were not applied');
+      refused = error;
+      return;
+    }
+    const { came, changed, went } = differences(config.rules?.all ?? [], all);
+    context.setRules({ ...file, all });
+    for (const name of went) steps.add(name, (signal) => replace(name, undefined, { ...deps, readAtMs, signal }));
+    for (const one of [...came, ...changed])
+      steps.add(one.name, (signal) => replace(one.name, one, { ...deps, readAtMs, signal }));
+    const names = (some: readonly Subscription[]): string[] => some.map(({ name }) => name);
+    log.info({ came: names(came), changed: names(changed), went }, 'the rules as they are now run');
+    logConfigWarnings(log, { ...config, workspaces: [], subscriptions: [...came, ...changed] }, deps.about());
+  };
+  /** @param isAnnounced it was written whole, by this process */
+  const look = ({ isAnnounced }: { isAnnounced: boolean }): void => {
+    if (config.rules === null) return;
+    const file = readRulesFile(config.rules.path, config.rules.source);
+    const isStable = isAnnounced || file.revision === previous;
+    previous = file.revision;
+    if (isStable && file.revision !== config.rules.revision) takeOver(file);
+    if (file.revision === config.rules.revision) refused = null;
+  };
+  const run = (): Promise<number> => {
+    look({ isAnnounced: false });
+    return Promise.resolve(READ_INTERVAL_MS);
+  };
+  return {
+    name: 'rules',
+    start(): Promise<void> {
+      const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+      const { signal } = stopping;
+      running = config.rules === null ? undefined : runLoop({ name: 'rules', run, ready, signal, log, clock, loops });
+      return Promise.resolve();
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all([running, steps.all()]);
+    },
+    /** Why the file as it is now is not what runs; null where it is. */
+    refused: (): string | null => refused,
+    /** The file was written: takes it over, and waits for a while until what it says runs. */
+    async written(): Promise<void> {
+      if (running === undefined || stopping.signal.aborted) return;
+      look({ isAnnounced: true });
+      await withinTime(steps.all(), AWAITED_MS);
+    },
+    /** What was taken over of this subscription runs, or has ended. */
+    settled: (name: string): Promise<void> => steps.of(name),
+  } satisfies Part & Record<string, unknown>;
+}
+
+/** One after the other for each rule: what is closed has ended before what replaces it is opened. A step that fails is tried again. */
+function createSteps({ log, clock }: AppContext, signal: AbortSignal) {
+  const last = new Map<string, Promise<void>>();
+  const untilDone = async (name: string, step: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    await last.get(name);
+    while (!isAborted(signal)) {
+      try {
+        await step(signal);
+        return;
+      } catch (error) {
+        log.error({ subscription: name, error: messageOf(error) }, 'a rule was not taken over; it will be tried again');
+        await sleepUntilAborted(clock, RETRY_MS, signal);
+      }
+    }
+  };
+  return {
+    add(name: string, step: (signal: AbortSignal) => Promise<void>): void {
+      const done = untilDone(name, step).finally(() => {
+        if (last.get(name) === done) last.delete(name);
+      });
+      last.set(name, done);
+    },
+    of: async (name: string): Promise<void> => await last.get(name),
+    all: (): Promise<unknown> => Promise.all(last.values()),
+  };
+}
+
+interface Replacing extends RunningRulesDeps {
+  readAtMs: number;
+  signal: AbortSignal;
+}
+
+/** Its reader ends before its handler, and begins after it: as the parts of the service. */
+async function replace(name: string, next: Subscription | undefined, deps: Replacing): Promise<void> {
+  const { dispatcher, handlers, readAtMs, signal } = deps;
+  await dispatcher.remove(name);
+  await handlers.remove(name);
+  if (next === undefined || signal.aborted) return;
+  await handlers.add(next);
+  await dispatcher.add(next, readAtMs);
+}
+
+type Rules = NonNullable<Config['rules']>['all'];
+
+/** Of what runs. */
+function differences(before: Rules, now: Rules) {
+  const running = new Map(before.flatMap((one) => (one.enabled ? [[one.id, JSON.stringify(one.data)] as const] : [])));
+  const wanted = now.filter(({ enabled }) => enabled);
+  const came = wanted.filter(({ id }) => !running.has(id));
+  const changed = wanted.filter(({ id, data }) => running.has(id) && running.get(id) !== JSON.stringify(data));
+  const went = before.filter(({ id }) => running.has(id) && !wanted.some((one) => one.id === id));
+  const subscriptions = (rules: Rules): Subscription[] => rules.map(({ subscription }) => subscription);
+  return {
+    came: subscriptions(came),
+    changed: subscriptions(changed),
+    went: went.map(({ subscription }) => subscription.name),
+  };
+}
