@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from './api.js';
+import { useRestart } from './hooks.js';
 import { usePreferences } from './preferences.js';
 
 interface AskProps {
@@ -69,6 +70,7 @@ function Dialog({
       .catch((failure: unknown) => setState({ failed: messageOf(failure) }));
   };
   const isDone = typeof state === 'object' && 'done' in state;
+  const isWaiting = useRestart() && state === 'running';
   const close = (): void => {
     onClose();
     if (isDone) after?.();
@@ -80,6 +82,7 @@ function Dialog({
         {!isDone && children}
         <div role="status" class={isDone && typeof state.done === 'string' ? 'notice good' : ''}>
           {isDone && state.done}
+          {isWaiting && t('restarting')}
         </div>
         {typeof state === 'object' && 'failed' in state && (
           <p class="notice bad" role="alert">

@@ -93,18 +93,44 @@ export const beside = (path: string): string => `.${path}`;
 const ANSWER_WITHIN_MS = 30_000;
 
 async function call<Answer>({ method, path, body }: { method: string; path: string; body?: object }): Promise<Answer> {
-  const answer = await fetch(beside(path), {
-    method,
-    ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
-      body: JSON.stringify(body),
-    }),
-  });
+  const send = (): Promise<Response> =>
+    fetch(beside(path), {
+      method,
+      ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
+      ...(body !== undefined && {
+        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
+        body: JSON.stringify(body),
+      }),
+    });
+  const answer = await untilRestarted(send);
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text) as Answer;
   if (answer.status === 401) onSignedOut();
   throw new ApiError(answer.status, messageIn(text) ?? answer.statusText);
+}
+
+const AGAIN_MS = 500;
+const LONGEST_RESTART_MS = 60_000;
+
+/** Dispatches `change` when the service begins to apply another configuration, and when it has. */
+export const restart = Object.assign(new EventTarget(), { isUnderWay: false });
+
+function noteRestart(isUnderWay: boolean): void {
+  if (restart.isUnderWay === isUnderWay) return;
+  restart.isUnderWay = isUnderWay;
+  restart.dispatchEvent(new Event('change'));
+}
+
+/** The answer says that nothing was done, so an action may be sent again as well. */
+async function untilRestarted(send: () => Promise<Response>): Promise<Response> {
+  const untilMs = performance.now() + LONGEST_RESTART_MS;
+  for (;;) {
+    const answer = await send();
+    const isRestarting = answer.headers.has('x-changefeed-restarting');
+    noteRestart(isRestarting);
+    if (!isRestarting || performance.now() > untilMs) return answer;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
 }
 
 function messageIn(text: string): string | null {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { act, pathOf, signIn, signOut, whenSignedOut, type Caller, type SectionProps, type Status } from './api.js';
-import { useFocusOn, usePlace, usePolled, type Polled } from './hooks.js';
+import { useFocusOn, usePlace, usePolled, useRestart, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
 import { THEMES, usePreferences, type Theme } from './preferences.js';
 import { SignIn } from './sign-in.js';
@@ -75,6 +75,7 @@ function Frame({ caller }: { caller: Caller }) {
   const { value: about } = usePolled(pathOf('readAbout', {}), 60_000);
   const status = usePolled(pathOf('readStatus', {}), STATUS_MS);
   const heading = useFocusOn(section);
+  const isRestarting = useRestart();
   const shown = SECTIONS.find((one) => one === section) ?? 'changes';
   const View = VIEWS[shown];
   useEffect(() => {
@@ -116,6 +117,11 @@ function Frame({ caller }: { caller: Caller }) {
         </ul>
       </nav>
       <main id="content" tabIndex={-1} ref={(element) => void (heading.current = element)}>
+        {isRestarting && (
+          <p class="notice" role="status">
+            {t('restarting')}
+          </p>
+        )}
         {status.error !== null && (
           <p class="notice bad" role="status">
             {t(status.redisAway ? 'redis.away' : 'failed')}

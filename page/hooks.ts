@@ -1,6 +1,6 @@
 /** Reading from the server again and again, and the address of the section that is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, ask, messageOf, type Path } from './api.js';
+import { ApiError, ask, messageOf, restart, type Path } from './api.js';
 
 interface Answered<Value> {
   path: string | null;
@@ -53,6 +53,17 @@ export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Pol
     };
   }, [path, everyMs, turn]);
   return { ...(state.path === path ? state : nothing), again: () => setTurn((count) => count + 1) };
+}
+
+/** Whether the service applies another configuration: requests wait until it has. */
+export function useRestart(): boolean {
+  const [isUnderWay, setUnderWay] = useState(restart.isUnderWay);
+  useEffect(() => {
+    const changed = (): void => setUnderWay(restart.isUnderWay);
+    restart.addEventListener('change', changed);
+    return () => restart.removeEventListener('change', changed);
+  }, []);
+  return isUnderWay;
 }
 
 /** The part of the address after `#`: `changes?list=people`. */

@@ -36,6 +36,10 @@ export const texts = {
   loading: ['Loading …', '불러오는 중 …'],
   failed: ['The server does not answer. Trying again …', '서버가 응답하지 않습니다. 다시 시도하는 중 …'],
   'failed.short': ['No answer', '응답 없음'],
+  restarting: [
+    'The configuration is being applied. What you do is sent as soon as it runs …',
+    '설정을 적용하는 중입니다. 적용되면 하던 일을 이어서 보냅니다 …',
+  ],
   'redis.away': [
     'Redis is away. Everything goes on when it is back. Trying again …',
     'Redis에 연결할 수 없습니다. 다시 연결되면 이어서 처리합니다. 다시 시도하는 중 …',

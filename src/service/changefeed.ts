@@ -28,7 +28,7 @@ import type { Status } from '../ops/watch/status.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
-import { httpPart } from './http.js';
+import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
 import { presence } from './presence.js';
 import { runningRules } from './running-rules.js';
@@ -84,7 +84,7 @@ export interface OpenedChangefeed {
   budgetOf: (workspace: string) => Budget;
 }
 
-type OpenWith = ChangefeedOptions & { config: Config; refusedConfig?: (() => string | null) | undefined };
+type OpenWith = ChangefeedOptions & { config: Config } & Pick<HttpDeps, 'refusedConfig' | 'door'>;
 
 export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;

@@ -10,6 +10,7 @@ import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../ops/watch/prometheus.js';
 import { monitoringRoutes } from '../ops/server/monitoring/routes.js';
 import { handedOver } from '../ops/server/http/mounted.js';
+import type { Door } from '../ops/server/http/door.js';
 import type { HttpServer } from '../ops/server/http/server.js';
 import type { Changefeed } from '../actions/feed.js';
 import { addActions } from '../actions/routes.js';
@@ -26,7 +27,7 @@ import type { Workspaces } from '../../workers/workspaces.js';
 /** Next to the port of the mirror. */
 const USUAL_PORT = 4021;
 
-interface HttpDeps {
+export interface HttpDeps {
   workspaces: Workspaces;
   feed: Changefeed;
   audit: Audit;
@@ -35,6 +36,8 @@ interface HttpDeps {
   prometheus: Prometheus;
   progress: () => Progress;
   stateDir: string;
+  /** The listener of a process that opens another Changefeed after this one. */
+  door?: Door | undefined;
   /** Under which path of a server of the user; else on a port of its own. */
   place: boolean | string;
   /** Why the configuration as it is now does not run; null where it does. */
@@ -87,7 +90,7 @@ async function serverOf(
   context: AppContext,
   deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
-  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access } = deps;
+  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, door } = deps;
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
@@ -132,6 +135,7 @@ async function serverOf(
     host,
     port,
     usualPort: USUAL_PORT,
+    door,
     audit,
     clock,
     log,

@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
+import { createDoor, type Door } from '../ops/server/http/door.js';
 import { openRedis } from '../redis/private/open.js';
 import { sleepUntilAborted, systemClock } from '../kit/clock.js';
 import { filtered, type Log } from '../kit/log.js';
@@ -48,6 +49,8 @@ export interface OpenOptions extends ReadOptions {
   check?: (config: Config) => void;
   /** Why the configuration was not applied when it last changed; null if it was. */
   refusedConfig?: () => string | null;
+  /** The listener of the status page. */
+  door?: Door;
 }
 
 interface Loaded {
@@ -80,7 +83,7 @@ async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> 
 async function open(
   world: ServiceWorld,
   loaded: Loaded,
-  { quiet = false, signal, refusedConfig }: OpenOptions,
+  { quiet = false, signal, refusedConfig, door }: OpenOptions,
 ): Promise<OpenedService> {
   const { config, log, configReadAtMs } = loaded;
   const opened = await openWithBudgets({
@@ -90,6 +93,7 @@ async function open(
     http: !quiet,
     signal,
     refusedConfig,
+    door,
     ...(configReadAtMs !== undefined && { configReadAtMs }),
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
@@ -153,7 +157,7 @@ function lookOf({ env, interactive, err }: Terminal): LogOptions {
   };
 }
 
-export interface RunOptions extends ReadOptions, Pick<OpenOptions, 'refusedConfig'> {
+export interface RunOptions extends ReadOptions, Pick<OpenOptions, 'refusedConfig' | 'door'> {
   roles: readonly Role[];
   signal: AbortSignal;
   /** Receives what restarts the service (for SIGHUP). */
@@ -182,9 +186,11 @@ export async function runService(world: ServiceWorld, given: RunOptions): Promis
   // Held while the service restarts, which would begin an epoch with each end of a private Redis.
   const isPrivate = config.redis.url === undefined;
   const held = isPrivate ? await openRedis({ stateDir: stateDirFor(world, first), log }) : null;
+  const door = createDoor();
   try {
-    await runWatched(world, first, { ...given, watch });
+    await runWatched(world, first, { ...given, watch, door });
   } finally {
+    await door.close();
     await held?.close();
   }
 }
@@ -223,6 +229,8 @@ async function startService(world: ServiceWorld, read: ReadConfig, options: RunO
   const service = await open(world, read, options);
   const { feed, config, log } = service;
   try {
+    // A page that the configuration no longer has.
+    if (!config.http.enabled) await options.door?.close();
     await feed.start(roles);
   } catch (error) {
     await feed.stop();

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../src/redis/private/address.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { eventLoad } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { isGate } from '../support/night.js';
+import { OPERATE } from '../support/page-feed.js';
 import { redisBinary } from '../support/private-redis.js';
 import type { TestProcess } from '../support/process.js';
 import { startRedisProxy } from '../support/redis-proxy.js';
@@ -170,6 +172,40 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
     await eventually(() => expect(count(service, 'changefeed does not run')).toBe(2));
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(service.stderr).toContain('Stopped while the service was not running.\n');
+  });
+
+  it('restart: the page is never away: who asks meanwhile is told to ask again, and the session goes on', async () => {
+    const port = await freePort();
+    const served = (version: string): string =>
+      configOf(`subscribe('s', '${version}')`).replace(
+        'http: { enabled: false }',
+        `http: { port: ${port}, tokens: { operate: '${OPERATE}' } }`,
+      );
+    const { folder, service } = await started({ [CONFIG]: served('v1') });
+    const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
+    const action = { 'content-type': 'application/json', 'x-changefeed-action': '1' };
+    const body = JSON.stringify({ token: OPERATE });
+    const cookie = (await fetch(at('/api/session'), { method: 'POST', headers: action, body })).headers.get(
+      'set-cookie',
+    );
+    const session = async (): Promise<unknown> => {
+      const answer = await fetch(at('/api/session'), { headers: { cookie: cookie ?? '' } });
+      const { caller } = (await answer.json()) as { caller?: { role: string } };
+      return answer.status === 200 ? caller?.role : answer.headers.get('x-changefeed-restarting');
+    };
+    await write(folder, CONFIG, served('v2'));
+    const asked: unknown[] = [];
+    await eventually(async () => {
+      asked.push(await session());
+      expect(count(service, 'changefeed is running')).toBe(2);
+    });
+    expect(await session()).toBe('operate');
+    expect(new Set(asked)).toEqual(new Set(['operate', '1']));
+    const moved = await freePort();
+    await write(folder, CONFIG, served('v3').replace(String(port), String(moved)));
+    await runs(service, 3);
+    await expect(fetch(at('/healthz'))).rejects.toThrow('fetch failed');
+    expect((await fetch(at('/healthz').replace(String(port), String(moved)))).status).toBe(200);
   });
 
   it.skipIf(isGate)('restart: a handler that does not end does not hold it', async () => {

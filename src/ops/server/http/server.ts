@@ -7,6 +7,7 @@ import type { Audit } from '../../audit.js';
 import { callerOf, isOfProxy, mayUse, whoIs, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, refuse, TOO_MANY, type Refusal } from './app.js';
+import type { Door } from './door.js';
 import { createAttempts, type Attempts } from './limits.js';
 import { readBodyAgain } from './mounted.js';
 import { signInRoutes } from './sign-in.js';
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   /** 0 takes any free port; undefined takes `usualPort`, or any free port where that is taken. */
   port: number | undefined;
   usualPort: number;
+  /** Outlives the server. @defaultValue one of its own */
+  door?: Door | undefined;
   audit: Pick<Audit, 'decided' | 'count' | 'flush'>;
   clock: Clock;
   log: Log;
@@ -45,10 +48,13 @@ export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /** Tests send requests to the app without a socket. */
 export function createHttpServer(options: HttpServerOptions) {
-  const { host, port, usualPort } = options;
+  const { host, port, usualPort, door, access } = options;
   const app = buildApp(options);
   // Another process of this machine may have the usual port.
-  return { app, ...listening(app, { host, port: port ?? usualPort, orAnyPort: port === undefined }) };
+  const place = { host, port: port ?? usualPort, orAnyPort: port === undefined };
+  if (door === undefined) return { app, ...listening(app, place) };
+  const start = (): Promise<string> => door.lead(app, place, (address) => isOfProxy(address, access));
+  return { app, start, stop: () => door.leave(app) };
 }
 
 function buildApp({ routes, access, audit, clock, log }: HttpServerOptions): FastifyInstance {

@@ -78,6 +78,24 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     },
   );
 
+  it('page: while a configuration is applied it says so, and what is done is done once that runs', async () => {
+    const { url, feed } = await open({ subscriptions: [handlerOf('orders')] });
+    const { page } = await browse(`${url}/#/subscriptions?name=orders`, { locale: 'ko-KR', viewport: WIDE });
+    const isPaused = async (): Promise<boolean> => (await feed.status()).subscriptions[0]?.paused !== null;
+    await page.getByRole('button', { name: '일시 중지' }).click();
+    const restarting = { status: 503, headers: { 'x-changefeed-restarting': '1' }, json: { error: { status: 503 } } };
+    await page.route('**/api/**', (route) => route.fulfill(restarting));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: '일시 중지' }).click();
+    await dialog.getByText('설정을 적용하는 중입니다').waitFor();
+    await expectSound(page);
+    expect(await isPaused()).toBe(false);
+    await page.unrouteAll();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await isPaused()).toBe(true);
+    await expect.poll(() => page.getByText('설정을 적용하는 중입니다').count()).toBe(0);
+  });
+
   it.each(
     rowsOfGate(1, [
       {
