@@ -47,7 +47,7 @@ interface TextFieldProps {
   value: string | undefined;
   onText: (value: string) => void;
   /** @defaultValue 'search' */
-  type?: 'search' | 'text';
+  type?: 'search' | 'text' | 'date';
   placeholder?: string | undefined;
   /** Needed with suggestions. */
   id?: string;

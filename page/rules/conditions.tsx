@@ -3,26 +3,18 @@ import type { RuleValues } from '../api.js';
 import { usePolled } from '../hooks.js';
 import { Choice, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
-import {
-  fieldOf,
-  operatorOf,
-  operatorsFor,
-  pairOf,
-  textIn,
-  valuesOf,
-  withValue,
-  type Fields,
-  type Operator,
-  type Pair,
-  type RuleData,
-} from './draft.js';
+import * as drafts from './draft.js';
+import type { Fields, Operator, Pair, RuleData } from './draft.js';
+import { writtenValue } from './values.js';
 
 const HOURLY_MS = 3_600_000;
 
-const LABELS: Readonly<Record<string, 'rules.by' | 'rules.from' | 'rules.into'>> = {
+const LABELS: Readonly<Record<string, 'rules.by' | 'rules.from' | 'rules.into' | 'rules.days.count'>> = {
   by: 'rules.by',
   from: 'rules.from',
   to: 'rules.into',
+  inNext: 'rules.days.count',
+  ago: 'rules.days.count',
 };
 
 interface ConditionProps {
@@ -37,14 +29,19 @@ interface ConditionProps {
 
 export function ConditionFields({ nth, pair, rule, verb, fields, set, remove }: ConditionProps) {
   const { t } = usePreferences();
-  const field = fieldOf(pair);
-  const operator = operatorOf(pair) ?? 'changes';
+  const field = drafts.fieldOf(pair);
+  const operator = drafts.operatorOf(pair) ?? 'changes';
   const kindOfField = (name: string) => fields.kinds[name] ?? 'text';
   const kind = kindOfField(field);
-  const { value: seen } = usePolled<RuleValues>(kind === 'number' ? null : fields.valuesAt(field), HOURLY_MS);
+  const { timeZone } = fields;
+  const isSuggested = ['text', 'reference', 'list'].includes(kind);
+  const { value: seen } = usePolled<RuleValues>(isSuggested ? fields.valuesAt(field) : null, HOURLY_MS);
+  const [chosen, values] = [drafts.chosenIn(pair), drafts.valuesOf(pair)];
+  const faults = new Set(values.map((name) => drafts.faultOf(pair, name)).filter((fault) => fault !== null));
   const offered = fields.names.filter((name) => !fields.uncompared.includes(name));
   const names = [...new Set([...offered, ...(field === '' ? [] : [field])])];
-  const choose = (next: string): void => set(pairOf(next, operatorsFor(kindOfField(next), verb)[0] ?? 'filled', rule));
+  const choose = (next: string): void =>
+    set(drafts.pairOf(next, drafts.operatorsFor(kindOfField(next), verb)[0] ?? 'filled', rule));
   return (
     <fieldset class="condition">
       <legend>{t('rules.condition', { count: nth })}</legend>
@@ -58,34 +55,62 @@ export function ConditionFields({ nth, pair, rule, verb, fields, set, remove }: 
         <Choice
           label={t('rules.does')}
           value={operator}
-          onChoose={(next) => set(pairOf(field, next as Operator, rule))}
-          options={operatorsFor(kind, verb).map((name) => [name, t(`rules.op.${name}`)])}
+          onChoose={(next) => set(drafts.pairOf(field, next as Operator, rule))}
+          options={drafts.operatorsFor(kind, verb).map((name) => [name, t(`rules.op.${drafts.nameOf(name, kind)}`)])}
         />
-        {operator === 'is' && (
+        {chosen !== null && kind !== 'boolean' && (
           <Several
             label={t('rules.value')}
-            values={pair[1] as string[]}
-            set={(next) => set([pair[0], next])}
+            values={chosen.map(String)}
+            set={(next) => set(drafts.withChosen(pair, next))}
             seen={seen}
           />
         )}
-        {valuesOf(pair).map((name) => (
-          <TextField
-            key={name}
-            label={t(LABELS[name] ?? 'rules.value')}
-            value={textIn(pair, name)}
-            type="text"
-            onText={(text) => set(withValue(pair, name, text, kind))}
-            id={`${name}-${nth}`}
-            suggestions={kind === 'boolean' ? ['true', 'false'] : (seen?.values ?? [])}
+        {chosen !== null && kind === 'boolean' && (
+          <YesOrNo
+            label={t('rules.value')}
+            value={writtenValue(chosen[0])}
+            set={(text) => set(drafts.withChosen(pair, text === '' ? [] : [text === 'true']))}
           />
-        ))}
+        )}
+        {values.map((name) => {
+          const props = { label: t(LABELS[name] ?? 'rules.value'), value: drafts.textIn(pair, name) };
+          const type = (text: string): void => set(drafts.withValue(pair, name, text, { kind, timeZone }));
+          if (kind === 'boolean') return <YesOrNo key={name} {...props} set={type} />;
+          const isDay = kind === 'time' && (name === 'gte' || name === 'lt');
+          return (
+            <TextField
+              key={name}
+              {...props}
+              type={isDay ? 'date' : 'text'}
+              onText={type}
+              id={`${name}-${nth}`}
+              suggestions={seen?.values ?? []}
+            />
+          );
+        })}
         <button type="button" aria-label={t('rules.removeCondition', { count: nth })} onClick={remove}>
           ×
         </button>
       </div>
+      {[...faults].map((fault) => (
+        <p key={fault} class="bad-text" role="alert">
+          {t(`rules.fault.${fault}`)}
+        </p>
+      ))}
+      {['inNext', 'ago'].includes(operator) && <p class="quiet">{t('rules.atChanges')}</p>}
     </fieldset>
   );
+}
+
+function YesOrNo({ label, value, set }: { label: string; value: string; set: (text: string) => void }) {
+  const { t } = usePreferences();
+  const options = [
+    ['', t('rules.choose')],
+    ['true', t('value.yes')],
+    ['false', t('value.no')],
+  ] as const;
+  return <Choice label={label} value={value} onChoose={set} options={options} />;
 }
 
 interface SeveralProps {

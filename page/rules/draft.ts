@@ -1,6 +1,7 @@
 /** A rule while it is being made: as in the file, with its conditions as pairs. Pure. */
 import type { Language } from '../formats.js';
 import type { Path, RuleValues } from '../api.js';
+import { DAY, DAYS, readValue, writtenValue, type Kind, type Reads } from './values.js';
 
 /** The options of a rule that the form shows, as the file has them. */
 export interface RuleData {
@@ -20,7 +21,8 @@ export interface RuleData {
   language?: Language;
 }
 
-export type Pair = readonly [key: string, operand: unknown];
+/** What was typed is kept beside what was read of it, by the name of the operand. */
+export type Pair = readonly [key: string, operand: unknown, typed?: Readonly<Record<string, string>>];
 export interface Draft {
   rule: RuleData;
   conditions: readonly Pair[];
@@ -48,31 +50,35 @@ const OPERANDS = {
   rises: { rises: true },
   falls: { falls: true },
   is: [],
+  isNot: { not: [] },
   contains: { contains: '' },
   gte: { gte: '' },
   lte: { lte: '' },
+  lt: { lt: '' },
+  inNext: { inNext: '' },
+  ago: { ago: '' },
   empty: { exists: false },
   filled: { exists: true },
 } as const;
 const COMPARING: readonly Operator[] = ['becomes', 'fromTo', 'changes', 'rises', 'falls'];
 
-export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'reference' | 'list';
 /** The fields of the list that the rule is about. */
 export interface Fields {
   names: string[];
   /** In no change: a condition that they change would never hold. */
   uncompared: readonly string[];
   kinds: Readonly<Record<string, Kind>>;
+  timeZone: string;
   /** Where the values of a field are asked for. */
   valuesAt: (field: string) => Path<RuleValues> | null;
 }
 
 const OF_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
-  text: ['becomes', 'fromTo', 'changes', 'is', 'contains', 'empty', 'filled'],
+  text: ['becomes', 'fromTo', 'changes', 'is', 'isNot', 'contains', 'empty', 'filled'],
   number: ['rises', 'falls', 'becomes', 'changes', 'gte', 'lte', 'empty', 'filled'],
-  boolean: ['becomes', 'changes', 'empty', 'filled'],
-  time: ['changes', 'empty', 'filled'],
-  reference: ['becomes', 'fromTo', 'changes', 'is', 'empty', 'filled'],
+  boolean: ['becomes', 'changes', 'is', 'empty', 'filled'],
+  time: ['changes', 'lt', 'gte', 'inNext', 'ago', 'empty', 'filled'],
+  reference: ['becomes', 'fromTo', 'changes', 'is', 'isNot', 'empty', 'filled'],
   list: ['changes', 'contains', 'empty', 'filled'],
 };
 
@@ -90,6 +96,12 @@ export function operatorsFor(kind: Kind, verb: string): Operator[] {
   return OF_KIND[kind].filter((one) => verb === 'updated' || verb === 'any' || !COMPARING.includes(one));
 }
 
+/** The same operand is called otherwise of a time, and of a yes or no. */
+export function nameOf(operator: Operator, kind: Kind): Operator | 'since' | 'equals' {
+  if (operator === 'gte' && kind === 'time') return 'since';
+  return operator === 'is' && kind === 'boolean' ? 'equals' : operator;
+}
+
 export function eventOf({ on = [] }: RuleData): { object: string; verb: string } {
   const [, object = '', verb = ''] = (on.at(-1) ?? '').split('.');
   return { object, verb: on.length === 2 ? 'any' : verb };
@@ -103,14 +115,20 @@ export const rootOf = (rule: RuleData): string => (eventOf(rule).verb === 'delet
 export const fieldOf = ([key]: Pair): string => key.replace(/^(before|after)\./, '');
 
 /** Undefined for what the form does not have. */
-export function operatorOf([key, operand]: Pair): Operator | undefined {
-  if (Array.isArray(operand)) return operand.every((one) => typeof one === 'string') ? 'is' : undefined;
-  const said = given([key, operand]);
-  if ('exists' in said) return said['exists'] === true ? 'filled' : 'empty';
+export function operatorOf(pair: Pair): Operator | undefined {
+  const said = given(pair);
+  const chosen = isState(pair) ? chosenIn(pair) : null;
+  if (chosen !== null) {
+    if (!chosen.every((one) => typeof one === 'string' || typeof one === 'boolean')) return undefined;
+    return Array.isArray(pair[1]) ? 'is' : 'isNot';
+  }
+  if ('exists' in said && isState(pair)) return said['exists'] === true ? 'filled' : 'empty';
   if ('from' in said) return 'to' in said ? 'fromTo' : undefined;
   const known = (Object.keys(OPERANDS) as Operator[]).find((one) => one in said);
-  return known !== undefined && COMPARING.includes(known) === !/^(before|after)\./.test(key) ? known : undefined;
+  return known !== undefined && COMPARING.includes(known) !== isState(pair) ? known : undefined;
 }
+
+const isState = ([key]: Pair): boolean => /^(before|after)\./.test(key);
 
 export function pairOf(field: string, operator: Operator, rule: RuleData): Pair {
   return [COMPARING.includes(operator) ? field : `${rootOf(rule)}${field}`, OPERANDS[operator]];
@@ -118,68 +136,130 @@ export function pairOf(field: string, operator: Operator, rule: RuleData): Pair 
 
 const given = ([, operand]: Pair): Readonly<Record<string, unknown>> => Object(operand) as Record<string, unknown>;
 
-/** The value that is given under a name; empty where there is none. */
-export function textIn(pair: Pair, name: string): string {
+/** The values of a choice of several; null for another condition. */
+export function chosenIn(pair: Pair): readonly unknown[] | null {
+  const { not } = given(pair);
+  if (Array.isArray(pair[1])) return pair[1] as unknown[];
+  return not === undefined ? null : Array.isArray(not) ? (not as unknown[]) : [not];
+}
+
+export function withChosen([key, operand]: Pair, values: readonly (string | boolean)[]): Pair {
+  return [key, Array.isArray(operand) ? values : { not: values }];
+}
+
+/** What was read; undefined where there is nothing yet, or what was typed cannot be read. */
+export function valueIn(pair: Pair, name: string): unknown {
   const value = given(pair)[name];
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  return value === '' ? undefined : value;
+}
+
+/** As it is typed. */
+export function textIn(pair: Pair, name: string): string {
+  return pair[2]?.[name] ?? writtenValue(given(pair)[name]);
 }
 
 /** The names of an operand under which a value is given. */
 export function valuesOf(pair: Pair): string[] {
   if ('rises' in given(pair) || 'falls' in given(pair)) return ['by'];
-  return ['becomes', 'from', 'to', 'contains', 'gte', 'lte'].filter((one) => one in given(pair));
+  return VALUES.filter((one) => one in given(pair));
 }
 
-export function withValue([key, operand]: Pair, name: string, text: string, kind: Kind): Pair {
-  const isNumber =
-    (kind === 'number' && text.trim() !== '' && !Number.isNaN(Number(text))) || name === 'gte' || name === 'lte';
-  const value = kind === 'boolean' ? text === 'true' : isNumber ? Number(text) : text;
+const VALUES = ['becomes', 'from', 'to', 'contains', 'gte', 'lte', 'lt', 'inNext', 'ago'];
+
+export function withValue([key, operand, typed]: Pair, name: string, text: string, reads: Reads): Pair {
   const { [name]: _former, ...others } = operand as Record<string, unknown>;
-  return [key, name === 'by' && text === '' ? others : { ...others, [name]: value }];
+  const value = readValue(text, name, reads);
+  // Without an amount, any rise is one.
+  const read = name === 'by' && value === null ? others : { ...others, [name]: value ?? '' };
+  return [key, read, { ...typed, [name]: text }];
+}
+
+/** Why a value is not taken as it was typed; null while nothing is. */
+export function faultOf(pair: Pair, name: string): 'number' | 'by' | 'day' | 'days' | 'same' | null {
+  const { from, to } = given(pair);
+  if (name === 'to' && to === from && valueIn(pair, 'to') !== undefined) return 'same';
+  if (valueIn(pair, name) !== undefined || textIn(pair, name).trim() === '') return null;
+  return ({ by: 'by', inNext: 'days', ago: 'days', lt: 'day' } as const)[name] ?? 'number';
 }
 
 export function isComplete({ rule, conditions }: Draft): boolean {
   const isGiven = (pair: Pair): boolean =>
     fieldOf(pair) !== '' &&
-    (!Array.isArray(pair[1]) || pair[1].length > 0) &&
-    valuesOf(pair).every((name) => name === 'by' || textIn(pair, name) !== '');
-  return rule.to !== '' && conditions.every(isGiven);
+    chosenIn(pair)?.length !== 0 &&
+    valuesOf(pair).every((name) => name === 'by' || valueIn(pair, name) !== undefined) &&
+    valuesOf(pair).every((name) => faultOf(pair, name) === null);
+  const { mostPerMinute = 1, digest } = rule;
+  return rule.to !== '' && conditions.every(isGiven) && !Number.isNaN(mostPerMinute) && digest?.at !== '';
 }
 
-/** Null where two conditions have one key: the file has only one of them. */
+/** Null where two conditions say the same of one field: the file has only one of them. */
 export function ruleOf({ rule, conditions, isAny, people, teams }: Draft): RuleData | null {
   const root = rootOf(rule);
   const owners = [[`${root}${PEOPLE}`, people] as const, [`${root}${TEAMS}`, teams] as const];
-  const any = conditions.map((pair) => Object.fromEntries([pair]));
-  const joined = isAny && any.length > 1 ? [['any', any] as const] : conditions;
-  const pairs = [...joined, ...owners.filter(([, names]) => names.length > 0)];
+  const any = conditions.map(([key, operand]) => ({ [key]: operand }));
+  const joined: readonly Pair[] = isAny && any.length > 1 ? [['any', any]] : conditions;
+  const pairs = together([...joined, ...owners.filter(([, names]) => names.length > 0)]);
   const { where: _where, class: _class, include: _include, ...others } = rule;
   const { object, verb } = eventOf(rule);
-  if (new Set(pairs.map(([key]) => key)).size < pairs.length) return null;
+  if (pairs === null) return null;
   return {
     ...others,
     // Without a condition, what the system counts by itself would be told too.
     ...(verb === 'updated' && conditions.length === 0 && { class: 'edited' }),
-    ...(pairs.length > 0 && { where: Object.fromEntries(pairs) }),
+    ...(pairs.size > 0 && { where: Object.fromEntries(pairs) }),
     ...(['todo', 'memo', 'deal', 'lead'].includes(object) && { include: ['person', 'organization'] }),
   };
+}
+
+/** Two comparisons of one field are one condition, such as a range. */
+function together(pairs: readonly Pair[]): Map<string, unknown> | null {
+  const all = new Map<string, unknown>();
+  for (const pair of pairs) {
+    const [key, operand] = pair;
+    const former = all.get(key);
+    const isMore =
+      isState(pair) &&
+      [former, operand].every((one) => typeof one === 'object' && !Array.isArray(one)) &&
+      Object.keys(operand as object).every((name) => !(name in (former as object)));
+    if (former !== undefined && !isMore) return null;
+    all.set(key, isMore ? { ...(former as object), ...(operand as object) } : operand);
+  }
+  return all;
+}
+
+function apart(key: string, operand: unknown): Pair[] {
+  const isOne = !isState([key, operand]) || typeof operand !== 'object' || Array.isArray(operand) || operand === null;
+  return isOne ? [[key, operand]] : Object.entries(operand).map((one) => [key, Object.fromEntries([one])]);
+}
+
+/** A number, a text, a yes or no; of times, a day and days. */
+function isShownValue(pair: Pair, name: string): boolean {
+  const value = given(pair)[name];
+  if (name === 'inNext' || name === 'ago') return typeof value === 'string' && DAYS.test(value);
+  if (name === 'lt' || ((name === 'gte' || name === 'lte') && typeof value !== 'number'))
+    return name !== 'lte' && typeof value === 'string' && DAY.test(value);
+  return ['string', 'number', 'boolean'].includes(typeof value) || (name === 'by' && value === undefined);
 }
 
 /** Null where the rule says what the form cannot show: it would be lost. */
 export function draftOf(rule: RuleData): Draft | null {
   const root = rootOf(rule);
-  const { [`${root}${PEOPLE}`]: people = [], [`${root}${TEAMS}`]: teams = [], ...others } = rule.where ?? {};
+  const where = Object.entries(rule.where ?? {});
+  const owners = (field: string): unknown =>
+    where.find(([key, of]) => key === `${root}${field}` && Array.isArray(of))?.[1];
+  const [people = [], teams = []] = [owners(PEOPLE), owners(TEAMS)];
+  const others = Object.fromEntries(where.filter(([, operand]) => operand !== people && operand !== teams));
   const { any, ...rest } = others;
   // A field may be called so.
   const isAny = Array.isArray(any);
   const groups = isAny ? (any as object[]) : [others];
-  const conditions = groups.flatMap((one): Pair[] => Object.entries(one));
+  const conditions = groups.flatMap((one) => Object.entries(one)).flatMap(([key, operand]) => apart(key, operand));
   const { object, verb } = eventOf(rule);
   const isShown =
     Object.keys(rule).every((option) => SHOWN.includes(option)) &&
     conditions.every((pair) => operatorOf(pair) !== undefined) &&
-    (!isAny || (Object.keys(rest).length === 0 && groups.every((one) => Object.keys(one).length === 1))) &&
-    [people, teams].every(Array.isArray) &&
+    conditions.every((pair) => valuesOf(pair).every((name) => isShownValue(pair, name))) &&
+    (!isAny || (Object.keys(rest).length === 0 && conditions.length === groups.length)) &&
     [...VERBS, ...TODO_VERBS].some((one) => one === verb) &&
     typesOf(object, verb).join() === rule.on?.join() &&
     (rule.from ?? ['user']).join() === 'user';

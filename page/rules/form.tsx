@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { act, messageOf, pathOf, type About, type RulesAnswer } from '../api.js';
 import { usePolled } from '../hooks.js';
-import { Choice } from '../parts.js';
+import { Choice, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { ConditionFields, Owners } from './conditions.js';
 import * as drafts from './draft.js';
@@ -10,6 +10,7 @@ import type { Draft, Fields, RuleData } from './draft.js';
 import { changed, Sentence, SendOne } from './parts.js';
 import { Preview } from './preview.js';
 import { sentenceOf } from './sentence.js';
+import { readValue } from './values.js';
 
 interface FormProps {
   first: Draft;
@@ -109,6 +110,7 @@ function useFields(rule: RuleData, { workspaces }: About): Fields {
     return {
       names: fields.map(({ field }) => field),
       uncompared,
+      timeZone: of?.timeZone ?? 'UTC',
       kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),
       valuesAt: (field) => (at && field ? pathOf('listValues', { ...at, field }) : null),
     };
@@ -236,6 +238,17 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
   const { digest, mostPerMinute, ...others } = rule;
   const { every, at, days = 'daily' } = digest ?? {};
   const often = every !== undefined ? 'every' : at !== undefined ? 'at' : mostPerMinute !== undefined ? 'most' : 'once';
+  const [most, setMost] = useState(String(mostPerMinute ?? ''));
+  const send = (next: string): void => {
+    setMost(String(USUAL.most.mostPerMinute));
+    setRule({ ...others, ...USUAL[next as keyof typeof USUAL] });
+  };
+  const limit = (text: string): void => {
+    setMost(text);
+    const count = readValue(text, 'most', { kind: 'number', timeZone: 'UTC' });
+    const isOne = Number.isInteger(count) && Number(count) >= 1 && Number(count) <= 1_000;
+    setRule({ ...others, mostPerMinute: isOne ? Number(count) : NaN });
+  };
   const intervals = Object.entries({ ...(every !== undefined && { [every]: 0 }), ...EVERY });
   return (
     <fieldset class="card">
@@ -244,21 +257,10 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
         <Choice
           label={t('rules.send')}
           value={often}
-          onChoose={(next) => setRule({ ...others, ...USUAL[next as keyof typeof USUAL] })}
+          onChoose={send}
           options={(['once', 'most', 'every', 'at'] as const).map((one) => [one, t(`rules.often.${one}`)])}
         />
-        {often === 'most' && (
-          <label>
-            {t('rules.most')}
-            <input
-              type="number"
-              min={1}
-              max={1_000}
-              value={mostPerMinute}
-              onInput={({ currentTarget }) => setRule({ ...others, mostPerMinute: currentTarget.valueAsNumber })}
-            />
-          </label>
-        )}
+        {often === 'most' && <TextField label={t('rules.most')} value={most} type="text" onText={limit} />}
         {often === 'every' && (
           <Choice
             label={t('rules.every')}
@@ -287,6 +289,11 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
           </>
         )}
       </div>
+      {Number.isNaN(mostPerMinute) && (
+        <p class="bad-text" role="alert">
+          {t('rules.fault.most')}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -1,7 +1,11 @@
 /** A rule as one line, in English and in Korean; `**` stands around what was chosen. Pure. */
 import { filled, type Language } from '../formats.js';
-import { eventOf, fieldOf, operatorOf, textIn, type Draft, type Operator, type Pair, type RuleData } from './draft.js';
+import { formatsFor } from '../../src/words/format.js';
+import * as drafts from './draft.js';
+import { eventOf, fieldOf, valueIn, type Draft, type Pair, type RuleData } from './draft.js';
+import { DAY, DAYS } from './values.js';
 
+type Said = drafts.Operator | 'since';
 type Word = (group: 'object' | 'verb', name: string) => string;
 
 const bold = (text: string): string => `**${text === '' ? '…' : text}**`;
@@ -10,7 +14,7 @@ export function sentenceOf(draft: Draft, { word, language }: { word: Word; langu
   return (language === 'ko' ? korean : english)(draft, word);
 }
 
-const ENGLISH: Readonly<Record<Operator, string>> = {
+const ENGLISH: Readonly<Record<Said, string>> = {
   becomes: '{field} becomes {value}',
   fromTo: '{field} goes from {value} to {to}',
   changes: '{field} changes',
@@ -20,6 +24,11 @@ const ENGLISH: Readonly<Record<Operator, string>> = {
   contains: '{field} contains {value}',
   gte: '{field} is at least {value}',
   lte: '{field} is at most {value}',
+  isNot: '{field} is not {value}',
+  lt: '{field} is before {value}',
+  since: '{field} is on {value} or later',
+  inNext: '{field} is within the next {value} days',
+  ago: '{field} is {value} days ago or longer',
   empty: '{field} is empty',
   filled: '{field} has a value',
 };
@@ -30,9 +39,9 @@ function english({ rule, conditions, isAny, people, teams }: Draft, word: Word):
   const what = `${/^[aeiou]/.test(word('object', object)) ? 'an' : 'a'} ${bold(word('object', object))}${owners === '' ? '' : ` of ${bold(owners)}`}`;
   const isEnough = verb === 'updated' && conditions.length > 0;
   const said = conditions.map((one, at) => {
-    const { by, field, ...parts } = partsOf(one, ' or ');
+    const { by, field, ...parts } = partsOf(one, { or: ' or ', language: 'en' });
     const values = { ...parts, field: isEnough && at === 0 ? `${field} of ${what}` : field };
-    return filled(ENGLISH[operatorOf(one) ?? 'changes'], { ...values, by: by === '' ? '' : ` by at least ${by}` });
+    return filled(ENGLISH[saidOf(one)], { ...values, by: by === '' ? '' : ` by at least ${by}` });
   });
   const happens = `${what} is ${bold(verb === 'any' ? 'created or updated' : word('verb', verb))}`;
   const who = rule.from === undefined ? '' : ' by a person';
@@ -42,7 +51,7 @@ function english({ rule, conditions, isAny, people, teams }: Draft, word: Word):
 }
 
 /** What comes before the ending: …면 or …고. */
-const KOREAN: Readonly<Record<Operator | 'any' | 'created' | 'updated' | 'deleted', string>> = {
+const KOREAN: Readonly<Record<Said | 'any' | 'created' | 'updated' | 'deleted', string>> = {
   becomes: '{field이} {value이} 되',
   fromTo: '{field이} {value}에서 {to로} 바뀌',
   changes: '{field이} 바뀌',
@@ -52,6 +61,11 @@ const KOREAN: Readonly<Record<Operator | 'any' | 'created' | 'updated' | 'delete
   contains: '{field}에 {value이} 있',
   gte: '{field이} {value} 이상이',
   lte: '{field이} {value} 이하이',
+  isNot: '{field이} {value이} 아니',
+  lt: '{field이} {value} 전이',
+  since: '{field이} {value} 이후이',
+  inNext: '{field이} 앞으로 {value}일 안이',
+  ago: '{field이} {value}일 이상 지났',
   empty: '{field이} 비어 있',
   filled: '{field}에 값이 있',
   any: '생성되거나 수정되',
@@ -73,27 +87,38 @@ function korean({ rule, conditions, isAny, people, teams }: Draft, word: Word): 
   const name = bold(word('object', object));
   const owners = [...people, ...teams].join(', ');
   const stems = conditions.map((one) => {
-    const { by, ...parts } = partsOf(one, ' 또는 ');
+    const { by, ...parts } = partsOf(one, { or: ' 또는 ', language: 'ko' });
     const more = { field이: withIt(parts.field), value이: withIt(parts.value), to로: withTo(parts.to) };
     const values: Record<string, string> = { ...parts, ...more, by: by === '' ? '' : `${by} 이상 ` };
-    return KOREAN[operatorOf(one) ?? 'changes'].replace(/\{([^}]+)\}/g, (_, key: string) => values[key] ?? '');
+    return KOREAN[saidOf(one)].replace(/\{([^}]+)\}/g, (_, key: string) => values[key] ?? '');
   });
   const isEnough = verb === 'updated' && stems.length > 0;
   const happens = `${withIt(name)} ${OF_TODOS[verb] ?? KOREAN[verb as 'any']}`;
   const joined = stems.join(isAny ? '거나 ' : '고 ');
   const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join('고 ');
   const who = `${rule.from === undefined ? '' : '사람이 바꾼 '}${owners === '' ? '' : `${bold(owners)} 담당 `}`;
-  const ending = text.endsWith('있') ? '으면' : '면';
+  const ending = /[있났]$/.test(text) ? '으면' : '면';
   return `${who}${isEnough ? `${name}의 ` : ''}${text}${ending} ${bold(rule.to)}에 ${bold(oftenIn(rule, 'ko'))} 알림`;
 }
 
-function partsOf(pair: Pair, or: string) {
-  const [, operand] = pair;
-  const text = (name: string): string => textIn(pair, name);
-  const value = ['becomes', 'from', 'contains', 'gte', 'lte'].map(text).find((one) => one !== '') ?? '';
+function saidOf(pair: Pair): Said {
+  return typeof valueIn(pair, 'gte') === 'string' ? 'since' : (drafts.operatorOf(pair) ?? 'changes');
+}
+
+function partsOf(pair: Pair, { or, language }: { or: string; language: Language }) {
+  const text = (name: string): string => textOf(valueIn(pair, name), language);
+  const names = drafts.valuesOf(pair).filter((name) => name !== 'to' && name !== 'by');
   const by = text('by') === '' ? '' : bold(text('by'));
-  const values = Array.isArray(operand) ? operand.join(or) : value;
-  return { field: bold(fieldOf(pair)), value: bold(values), to: bold(text('to')), by };
+  const chosen = drafts.chosenIn(pair)?.map((one) => textOf(one, language));
+  const value = chosen?.join(or) ?? names.map(text).join('');
+  return { field: bold(fieldOf(pair)), value: bold(value), to: bold(text('to')), by };
+}
+
+function textOf(value: unknown, language: Language): string {
+  if (typeof value === 'string' && !DAY.test(value)) return DAYS.exec(value)?.[1] ?? value;
+  const written = typeof value === 'string' ? value.slice(0, 'yyyy-mm-dd'.length) : value;
+  // A day has its year, whichever year it is when it is read.
+  return formatsFor({ language, now: 0 }).value(written) ?? '';
 }
 
 /** How a Korean reads the end, of letters and digits as they are called. */

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { compilePattern, type Where } from '../../events/pattern.js';
+import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';
+import { readTime } from '../../kit/iso-time.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { matching } from '../../kit/schema/fields.js';
 import { pathText, type Path } from '../../kit/schema/problem.js';
 import {
   CHANGE_OPERATORS,
@@ -30,6 +33,7 @@ const MOST_CONDITIONS = 50;
 const A_WHERE = `conditions such as { "after.<field>": <value> } or { "<field>": { changes: true } }, or in code a function (event) => boolean`;
 const A_CHANGE = `an object of ${CHANGE_OPERATORS.join(', ')} (a bare name is a field and what it did; "after.<field>" has a value)`;
 
+const span = matching(/^[1-9]\d{0,4}[mhd]$/, "a duration in minutes, hours or days such as '7d'");
 const ordered = z.union([z.string(), z.number()], { error: 'a number or a text' });
 const comparison = z
   .strictObject({
@@ -41,6 +45,8 @@ const comparison = z
     contains: plain,
     matches: z.string({ error: 'a text with *' }),
     exists: z.boolean({ error: 'true or false' }),
+    inNext: span,
+    ago: span,
   })
   .partial();
 /** What a value of the record is compared with. */
@@ -156,7 +162,7 @@ function compileOne(path: string, condition: Condition | null): Predicate {
   if (!isOfEvent || isChange(path, condition)) return compileChange(path, condition as ChangeCondition);
   const valuesOf = path === 'changed' ? changedFields : single(path);
   const holds = compileCondition(condition as Compared, path === 'changed');
-  return (event) => holds(valuesOf(event));
+  return (event) => holds(valuesOf(event), event);
 }
 
 type Compared = Plain | readonly Plain[] | Comparison;
@@ -179,12 +185,13 @@ function follow(value: unknown, path: string): unknown {
   return path === '' ? value : valueAtPath(value, path);
 }
 
-function compileCondition(condition: Compared, patterns: boolean): (values: Values) => boolean {
-  const isOneOf = (operand: Plain | readonly Plain[]): Test => {
+function compileCondition(condition: Compared, patterns: boolean): (values: Values, event: ChangeEvent) => boolean {
+  const isOneOf = (operand: Plain | readonly Plain[]) => {
     const all = (Array.isArray(operand) ? operand : [operand]) as readonly Plain[];
     const tests = all.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
-    const isIt: Test = (value) => tests.some((test) => test(value));
-    return (value) => isIt(value) || (Array.isArray(value) ? value : [value]).some((one) => isReferred(one, isIt));
+    const isIt = (value: unknown): boolean => tests.some((test) => test(value));
+    return (value: unknown) =>
+      isIt(value) || (Array.isArray(value) ? value : [value]).some((one) => isReferred(one, isIt));
   };
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
     const { not, ...others } = condition as Comparison;
@@ -193,27 +200,43 @@ function compileCondition(condition: Compared, patterns: boolean): (values: Valu
     const tests = entries.flatMap(([operator, operand]) =>
       operand === undefined ? [] : [OPERATORS[operator](operand)],
     );
-    const holds = (values: Values): boolean =>
-      !values.some(isRefused) && (tests.length === 0 || values.some((value) => tests.every((test) => test(value))));
-    return (values) => holds(values.length === 0 ? [undefined] : values);
+    const holds = (values: Values, event: ChangeEvent): boolean =>
+      !values.some(isRefused) &&
+      (tests.length === 0 || values.some((value) => tests.every((test) => test(value, event))));
+    return (values, event) => holds(values.length === 0 ? [undefined] : values, event);
   }
   const isWanted = isOneOf(condition as Plain | readonly Plain[]);
   return (values) => values.some(isWanted);
 }
 
 type Operand = NonNullable<Comparison[keyof Comparison]> | null;
-type Test = (value: unknown) => boolean;
+type Test = (value: unknown, event: ChangeEvent) => boolean;
 
-const matches = (pattern: string): Test => {
+const matches = (pattern: string) => {
   const fits = compilePattern(normal(pattern));
-  return (value) => typeof value === 'string' && fits(normal(value));
+  return (value: unknown) => typeof value === 'string' && fits(normal(value));
 };
 
+/** The same instant may be written otherwise: two times are compared as times. */
 function compare(operand: Operand, holds: (order: number) => boolean): Test {
+  const wanted = timeIn(operand);
   return (value) => {
     if (typeof value === 'number' && typeof operand === 'number') return holds(value - operand);
     if (typeof value !== 'string' || typeof operand !== 'string') return false;
+    const at = wanted === null ? null : timeIn(value);
+    if (at !== null && wanted !== null) return holds(at - wanted);
     return holds(value < operand ? -1 : Number(value > operand));
+  };
+}
+
+const timeIn = (value: unknown): number | null => (typeof value === 'string' ? readTime(value, 'UTC') : null);
+
+/** From the moment at which the change was seen, which stays the same however late the event is handled or tried. */
+function fromNow(operand: Operand, holds: (inMs: number, spanMs: number) => boolean): Test {
+  const spanMs = parseDuration(String(operand)) ?? 0;
+  return (value, { data: { observedAt } }) => {
+    const at = timeIn(value);
+    return at !== null && holds(at - Date.parse(observedAt), spanMs);
   };
 }
 
@@ -231,4 +254,6 @@ const OPERATORS: Readonly<Record<Exclude<keyof Comparison, 'not'>, (operand: Ope
   },
   matches: (operand) => matches(String(operand)),
   exists: (operand) => (value) => (value !== undefined && value !== null) === operand,
+  inNext: (operand) => fromNow(operand, (inMs, spanMs) => inMs >= 0 && inMs <= spanMs),
+  ago: (operand) => fromNow(operand, (inMs, spanMs) => -inMs >= spanMs),
 };

@@ -15,6 +15,9 @@ const after = {
   태그: ['VIP', '신규'],
   이메일: 'kim@example.com',
   메모: null,
+  // Seven days after the event was observed, to the second.
+  계약일: '2026-03-09T13:10:01+09:00',
+  방문일: '2026-01-31T04:10:01.000Z',
 };
 const event: ChangeEvent = { ...base, data: { ...base.data, after } };
 const holds = (where: Conditions): boolean => compileWhere(where)(event);
@@ -52,6 +55,16 @@ describe('where', () => {
     ['not a changed field by pattern', { changed: { not: ['전화', '담*'] } }, false],
     ['no changed field of this name', { changed: { not: '이메일' } }, true],
     ['a changed field, and none of this name', { changed: { matches: '금*', not: '이메일' } }, true],
+    ['an instant, however it is written', { 'after.계약일': { gte: '2026-03-09T04:10:01.000Z' } }, true],
+    ['before a day of another zone', { 'after.계약일': { lt: '2026-03-10T00:00:00+09:00' } }, true],
+    ['not before it', { 'after.계약일': { lt: '2026-03-09T00:00:00+09:00' } }, false],
+    ['within the next 7 days', { 'after.계약일': { inNext: '7d' } }, true],
+    ['not within the next 6 days', { 'after.계약일': { inNext: '6d' } }, false],
+    ['past, and not next', { 'after.방문일': { inNext: '90d' } }, false],
+    ['30 days ago', { 'after.방문일': { ago: '30d' } }, true],
+    ['not 31 days ago', { 'after.방문일': { ago: '31d' } }, false],
+    ['not to come, and long ago', { 'after.계약일': { ago: '1m' } }, false],
+    ['no time, never near', { 'after.유형': { inNext: '7d' }, 'after.없음': { ago: '7d' } }, false],
     ['a changed field, and not another one', { changed: { matches: '금*', not: '담당자' } }, false],
   ])('%s', (_what, where, expected) => {
     expect(holds(where)).toBe(expected);
