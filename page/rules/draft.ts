@@ -11,7 +11,7 @@ export interface RuleData {
   enabled?: boolean;
   on?: readonly string[];
   where?: Readonly<Record<string, unknown>>;
-  class?: 'edited';
+  class?: 'edited' | 'refreshed';
   from?: readonly string[];
   workspaces?: readonly string[];
   include?: readonly string[];
@@ -192,20 +192,26 @@ export function isComplete({ rule, conditions }: Draft): boolean {
   return rule.to !== '' && conditions.every(isGiven) && !Number.isNaN(mostPerMinute) && digest?.at !== '';
 }
 
+/** A state, such as a grade, holds whatever has changed: also where the system has counted something. */
+export function matchesCounters({ rule, conditions, isAny }: Draft): boolean {
+  const isUpdate = ['updated', 'any'].includes(eventOf(rule).verb);
+  return isUpdate && (isAny && conditions.length > 0 ? conditions.some(isState) : conditions.every(isState));
+}
+
 /** Null where two conditions say the same of one field: the file has only one of them. */
-export function ruleOf({ rule, conditions, isAny, people, teams }: Draft): RuleData | null {
+export function ruleOf(draft: Draft): RuleData | null {
+  const { rule, conditions, isAny, people, teams } = draft;
   const root = rootOf(rule);
   const owners = [[`${root}${PEOPLE}`, people] as const, [`${root}${TEAMS}`, teams] as const];
   const any = conditions.map(([key, operand]) => ({ [key]: operand }));
   const joined: readonly Pair[] = isAny && any.length > 1 ? [['any', any]] : conditions;
   const pairs = together([...joined, ...owners.filter(([, names]) => names.length > 0)]);
-  const { where: _where, class: _class, include: _include, ...others } = rule;
-  const { object, verb } = eventOf(rule);
+  const { where: _where, class: edited, include: _include, ...others } = rule;
+  const { object } = eventOf(rule);
   if (pairs === null) return null;
   return {
     ...others,
-    // Without a condition, what the system counts by itself would be told too.
-    ...(verb === 'updated' && conditions.length === 0 && { class: 'edited' }),
+    ...(edited !== undefined && matchesCounters(draft) && { class: edited }),
     ...(pairs.size > 0 && { where: Object.fromEntries(pairs) }),
     ...(['todo', 'memo', 'deal', 'lead'].includes(object) && { include: ['person', 'organization'] }),
   };
@@ -257,11 +263,15 @@ export function draftOf(rule: RuleData): Draft | null {
   const { object, verb } = eventOf(rule);
   const isShown =
     Object.keys(rule).every((option) => SHOWN.includes(option)) &&
+    (rule.class ?? 'edited') === 'edited' &&
     conditions.every((pair) => operatorOf(pair) !== undefined) &&
     conditions.every((pair) => valuesOf(pair).every((name) => isShownValue(pair, name))) &&
     (!isAny || (Object.keys(rest).length === 0 && conditions.length === groups.length)) &&
     [...VERBS, ...TODO_VERBS].some((one) => one === verb) &&
     typesOf(object, verb).join() === rule.on?.join() &&
     (rule.from ?? ['user']).join() === 'user';
-  return isShown ? { rule, conditions, isAny, people: people as string[], teams: teams as string[] } : null;
+  if (!isShown) return null;
+  const draft = { rule, conditions, isAny, people: people as string[], teams: teams as string[] };
+  // Counters are asked for by a rule that they match, and by no other.
+  return matchesCounters(draft) ? draft : { ...draft, rule: { ...rule, class: 'edited' } };
 }

@@ -209,19 +209,42 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
           valuesAt={fields.valuesAt(drafts.TEAMS)}
         />
       )}
-      {verb !== 'overdue' && verb !== 'due_soon' && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={rule.from !== undefined}
-            onChange={({ currentTarget }) =>
-              set({ rule: currentTarget.checked ? { ...rule, from: ['user'] } : byAnyone })
-            }
-          />{' '}
-          {t('rules.byPerson')}
-        </label>
-      )}
+      <ByWhom draft={draft} setRule={(next) => set({ rule: next })} />
     </fieldset>
+  );
+}
+
+function ByWhom({ draft, setRule }: { draft: Draft; setRule: (rule: RuleData) => void }) {
+  const { t } = usePreferences();
+  const { rule } = draft;
+  const { verb } = drafts.eventOf(rule);
+  const { from: _from, ...byAnyone } = rule;
+  const { class: _class, ...byCounters } = rule;
+  return (
+    <>
+      {verb !== 'overdue' && verb !== 'due_soon' && (
+        <Check
+          label={t('rules.byPerson')}
+          isOn={rule.from !== undefined}
+          set={(isOn) => setRule(isOn ? { ...rule, from: ['user'] } : byAnyone)}
+        />
+      )}
+      {drafts.matchesCounters(draft) && (
+        <Check
+          label={t('rules.counters')}
+          isOn={rule.class === undefined}
+          set={(isOn) => setRule(isOn ? byCounters : { ...rule, class: 'edited' })}
+        />
+      )}
+    </>
+  );
+}
+
+function Check({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => set(currentTarget.checked)} /> {label}
+    </label>
   );
 }
 

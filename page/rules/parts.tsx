@@ -1,12 +1,27 @@
 /** What the list of rules and the form share: the sentence, saving, and the test. */
 import { Action } from '../action.js';
-import { act, type Answered } from '../api.js';
+import { doubtText } from '../../src/words/doubts.js';
+import { act, type Answered, type RulesAnswer } from '../api.js';
 import { usePreferences } from '../preferences.js';
 import type { RuleData } from './draft.js';
 
 /** What stands between `**` is what was chosen. */
 export function Sentence({ text }: { text: string }) {
   return <>{text.split('**').map((part, at) => (at % 2 === 0 ? part : <strong key={at}>{part}</strong>))}</>;
+}
+
+/** What holds for no stored record: such a rule would be silent. */
+export function Doubts({ doubts }: Pick<RulesAnswer['rules'][number], 'doubts'>) {
+  const { t } = usePreferences();
+  return (
+    <>
+      {doubts.map((one) => (
+        <p key={`${one.why} ${one.field} ${one.wants.join()}`} class="notice bad">
+          {doubtText(one, t)}
+        </p>
+      ))}
+    </>
+  );
 }
 
 /** Refuses what another has changed meanwhile, in words. */

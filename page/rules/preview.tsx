@@ -5,6 +5,7 @@ import { useSettled } from '../hooks.js';
 import { TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import type { RuleData } from './draft.js';
+import { Doubts } from './parts.js';
 
 type RulePreview = Answered<'previewRule'>;
 type Found = Extract<RulePreview, { outcome: 'tried' }>;
@@ -69,6 +70,7 @@ export function Preview({ rule }: { rule: RuleData | null }) {
       </p>
       {shown !== null && 'examples' in shown && (
         <>
+          <Doubts doubts={shown.doubts} />
           {shown.digest !== null && <pre tabIndex={0}>{shown.digest}</pre>}
           <ol class="plain-list matches">
             {shown.examples.map(({ id, title, at, text }) => (

@@ -42,7 +42,10 @@ export const ruleTexts = {
     '그사이 페이지나 파일에서 규칙이 바뀌어 저장하지 않았으니, 여기 내용 그대로 저장하려면 다시 하세요.',
   ],
   'rules.invalid': ['The file is not valid; the rules that ran go on.', '파일에 오류가 있어 이전 규칙으로 동작합니다.'],
-  'rules.missing': ['No record has these fields: {fields}', '이 필드가 있는 레코드가 없습니다: {fields}'],
+  'rules.counters': [
+    'Also when only what the system counts has changed, such as the number of todos',
+    'TODO 수처럼 시스템이 세는 값만 바뀌어도 알림',
+  ],
   'rules.byHand': ['It was written by hand and is changed in the file.', '직접 작성한 규칙이므로 파일에서 수정하세요.'],
   'rules.when': ['When', '언제'],
   'rules.any': ['created or updated', '생성 또는 수정'],

@@ -9,7 +9,7 @@ import { Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { draftOf, typesOf, type Draft, type RuleData } from '../rules/draft.js';
 import { RuleForm } from '../rules/form.js';
-import { changed, SendOne, Sentence } from '../rules/parts.js';
+import { changed, Doubts, SendOne, Sentence } from '../rules/parts.js';
 import { sentenceOf } from '../rules/sentence.js';
 
 export function Rules({ about, canAct }: SectionProps) {
@@ -63,7 +63,8 @@ export function Rules({ about, canAct }: SectionProps) {
 function fresh({ workspaces }: About, { destinations }: RulesAnswer, language: Language): Draft {
   const object = workspaces.flatMap(({ lists }) => lists).find(({ enabled }) => enabled)?.object ?? 'person';
   const id = Math.random().toString(36).slice(2, 10);
-  const rule = { id, to: destinations[0]?.name ?? '', on: typesOf(object, 'updated'), language };
+  const to = destinations[0]?.name ?? '';
+  const rule: RuleData = { id, to, on: typesOf(object, 'updated'), class: 'edited', language };
   return { rule, conditions: [], isAny: false, people: [], teams: [] };
 }
 
@@ -81,7 +82,7 @@ interface CardProps {
 
 function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
   const { t, word, language } = usePreferences();
-  const { id, enabled, runs, missing, subscription } = rule;
+  const { id, enabled, runs, doubts, subscription } = rule;
   const data = rule.data as RuleData;
   const draft = draftOf(data);
   const text = draft === null ? (data.title ?? id) : sentenceOf(draft, { word, language });
@@ -101,7 +102,7 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
       <p>
         <span class={`mark ${state[0]}`}>{t(state[1])}</span> <code>{id}</code>
       </p>
-      {missing.length > 0 && <p class="notice bad">{t('rules.missing', { fields: missing.join(', ') })}</p>}
+      <Doubts doubts={doubts} />
       {draft === null && <p class="quiet">{t('rules.byHand')}</p>}
       <p class="actions">
         {canAct && draft !== null && (

@@ -60,9 +60,17 @@ type Test = (event: ChangeEvent) => boolean;
 export type Where = Test & {
   /** Which of its conditions is the first that does not hold. */
   readonly failing?: (event: ChangeEvent) => string | undefined;
-  /** The fields of the record that it is about. */
-  readonly asks?: readonly string[];
+  readonly asks?: readonly Asked[];
 };
+
+/** What a condition asks of a field of the record, from which it may follow that it never holds. */
+export interface Asked {
+  /** Under NFC; a name may lead into a reference. */
+  readonly field: string;
+  /** How the value is compared. `any`: every value may do. */
+  readonly by: 'any' | 'equal' | 'part' | 'order' | 'time';
+  readonly values: readonly (string | number | boolean | null)[];
+}
 
 /** The options that may leave an event out, in the order in which they are asked. */
 export type SelectingOption = 'on' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';

@@ -30,6 +30,7 @@ import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
+import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
 import { presence } from './presence.js';
 import { runningRules } from './running-rules.js';
 import { readStatus } from './status.js';
@@ -82,6 +83,7 @@ export interface OpenedChangefeed {
   auditWith: (log: Log) => Audit;
   /** The budget that all processes of a workspace share. `doctor` asks the API within it. */
   budgetOf: (workspace: string) => Budget;
+  neverHolds: NeverHolds;
 }
 
 type OpenWith = ChangefeedOptions & { config: Config } & Pick<HttpDeps, 'refusedConfig' | 'door'>;
@@ -97,7 +99,9 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
-    return { before: [watchOf(context), ...reports, ...(server === null ? [] : [server])], after: [rules] };
+    const doubts = reportOfDoubts(context, workspaces, wanted);
+    const before = [watchOf(context), ...doubts, ...reports, ...(server === null ? [] : [server])];
+    return { before, after: [rules] };
   });
   const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
@@ -135,11 +139,11 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   };
   const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
-  const parts = { ...options, workspaces, feed, audit, dispatcher, rules, stateDir, place: http };
   const progress = (): Progress => workers.progress;
-  const server: ReturnType<typeof httpPart> | null =
-    prometheus && httpPart(context, { ...parts, prometheus, progress });
-  return { feed, auditWith, budgetOf: (name) => workspaces.get(name).budget };
+  const parts = { ...options, ...{ workspaces, feed, audit, dispatcher, rules, stateDir, progress }, place: http };
+  const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
+  const budgetOf = (name: string): Budget => workspaces.get(name).budget;
+  return { feed, auditWith, budgetOf, neverHolds: createNeverHolds(context, workspaces) };
 }
 
 /** Each is one call of what does it. */

@@ -7,15 +7,17 @@ import { polledLists } from '../config/lists.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { judgeApi } from '../ops/doctor/api.js';
-import { error, ok, type Finding, type Text } from '../ops/doctor/finding.js';
+import { error, ok, warning, type Finding, type Text } from '../ops/doctor/finding.js';
 import { readList, type ReadList } from '../ops/doctor/read-list.js';
 import { judgeRedis } from '../ops/doctor/redis.js';
 import { judgeEndpoint, judgeHandler } from '../ops/doctor/receivers.js';
 import { messageOf } from '../kit/errors.js';
 import { systemClock } from '../kit/clock.js';
+import { doubtText } from '../words/doubts.js';
 import { wordsFor, type Language } from '../words/words.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
+import type { NeverHolds } from './never-holds.js';
 import { openService, type ServiceWorld } from './process.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -44,7 +46,8 @@ export async function examine({ config, files }: LoadedConfig, options: DoctorOp
   try {
     const apis: Finding[] = [];
     for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, { signal, t })));
-    return [...redis, ...feed.findings, ...apis, ...(await receiverFindings(config, t))];
+    const conditions = await conditionFindings(config, feed, t);
+    return [...redis, ...feed.findings, ...apis, ...conditions, ...(await receiverFindings(config, t))];
   } finally {
     await feed.close();
   }
@@ -55,10 +58,11 @@ interface Feed {
   findings: Finding[];
   /** Shared with the processes that poll; null when it cannot be asked. */
   budgetOf: ((workspace: string) => Budget) | null;
+  neverHolds: NeverHolds | null;
   close: () => Promise<void>;
 }
 
-const NO_FEED: Feed = { findings: [], budgetOf: null, close: () => Promise.resolve() };
+const NO_FEED: Feed = { findings: [], budgetOf: null, neverHolds: null, close: () => Promise.resolve() };
 
 async function redisFindings(
   { redis: { url, options: own, allowEviction } }: Config,
@@ -98,6 +102,16 @@ async function apiFindings(
   }
 }
 
+/** By the records that are stored; a rule says it on the page, too. */
+async function conditionFindings({ subscriptions }: Config, { neverHolds }: Feed, t: Text): Promise<Finding[]> {
+  const judged = subscriptions.map(async (one) => {
+    const doubts = (await neverHolds?.of(one)) ?? [];
+    const check = t('doctor.conditions', { name: one.name });
+    return doubts.map((doubt) => warning(check, doubtText(doubt, t), t('doctor.conditions.todo')));
+  });
+  return (await Promise.all(judged)).flat();
+}
+
 async function receiverFindings({ subscriptions }: Config, t: Text): Promise<Finding[]> {
   try {
     const judged = subscriptions.flatMap(({ name, reach }) =>
@@ -112,8 +126,8 @@ async function receiverFindings({ subscriptions }: Config, t: Text): Promise<Fin
 /** A service that polls shares its budget with this process. */
 async function openFeed({ path, signal: _, language: __, ...world }: DoctorOptions, t: Text): Promise<Feed> {
   try {
-    const { feed, budgetOf } = await openService(world, { path, quiet: true });
-    return { findings: [], budgetOf, close: () => feed.stop() };
+    const { feed, budgetOf, neverHolds } = await openService(world, { path, quiet: true });
+    return { findings: [], budgetOf, neverHolds, close: () => feed.stop() };
   } catch (reason) {
     const refused = error(t('doctor.redis.state'), messageOf(reason), t('doctor.redis.stateTodo'));
     return { ...NO_FEED, findings: [refused] };

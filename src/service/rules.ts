@@ -11,24 +11,19 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
-import { typesOf } from '../events/catalogue.js';
-import { compileTypes, readsWorkspace } from '../events/pattern.js';
-import type { Subscription } from '../delivery/handlers/handler.js';
 import type { ChangeEvent } from '../events/types.js';
-import { createSnapshotSource } from '../feed/store/snapshot-source.js';
-import { giveWay } from '../kit/give-way.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
+import type { Doubt } from '../words/doubts.js';
 import type { RunningRules } from './running-rules.js';
 import type { AppContext } from '../../workers/context.js';
-import type { Workspace, Workspaces } from '../../workers/workspaces.js';
+import type { Workspaces } from '../../workers/workspaces.js';
+import { createNeverHolds, stored } from './never-holds.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
 import { deliverTest } from './test-event.js';
 
 const EXAMPLES = 10;
 const MOST_SEARCHED = 20;
-/** Steps of some 250 stored records in which the values of a field are looked for. */
-const STEPS = 4;
 const MOST_VALUES = 50;
 const LONGEST_VALUE = 100;
 
@@ -41,6 +36,12 @@ interface RulesDeps {
 export function pageRules(context: AppContext, workspaces: Workspaces, deps: RulesDeps): PageRules {
   const { refusedConfig = () => null } = deps;
   const matchesOf = createMatches(context, workspaces);
+  const doubtsOf = async ({ subscription, data }: Rule): Promise<Doubts> => {
+    const neverHolds = createNeverHolds(context, workspaces);
+    const never = await neverHolds.of(subscription, data.template);
+    const unseen = await neverHolds.unseen(subscription);
+    return [...never, ...unseen.filter(({ field }) => never.every((one) => one.field !== field))].map(plain);
+  };
   return {
     async state() {
       const state = await stateOf(context, workspaces);
@@ -63,10 +64,11 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
         selected,
         examples: shown,
         digest: digestOf(rule, matches),
+        doubts: from === undefined && search === undefined ? await doubtsOf(rule) : [],
         next,
       };
     },
-    values: (workspace, list, field) => valuesIn(context, workspaces.get(workspace), { list, field }),
+    values: (workspace, list, field) => valuesIn(context, workspaces, { workspace, list, field }),
   };
 }
 
@@ -123,21 +125,14 @@ function decisions(
 
 /** The most frequent first, of some of the stored records. */
 async function valuesIn(
-  { redis, keys, clock }: AppContext,
-  { name, lists }: Workspace,
-  { list, field }: { list: ListName; field: string },
+  context: AppContext,
+  workspaces: Workspaces,
+  { workspace, list, field }: { workspace: string; list: ListName; field: string },
 ): Promise<string[]> {
-  const source = createSnapshotSource({ redis, keys, clock, list: (_, one) => lists.get(one) ?? null });
   const counts = new Map<string, number>();
-  let position: Parameters<typeof source.scan>[2] = null;
-  for (let step = 0; step < STEPS; step += 1) {
-    await giveWay();
-    const { records, next } = await source.scan(name, list, position);
-    for (const { event } of records)
-      for (const text of textsIn(event?.data.after?.[field])) counts.set(text, (counts.get(text) ?? 0) + 1);
-    position = next;
-    if (position === null) break;
-  }
+  for await (const events of stored(context, workspaces, { workspace, list }))
+    for (const { data } of events)
+      for (const text of textsIn(data.after?.[field])) counts.set(text, (counts.get(text) ?? 0) + 1);
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.slice(0, MOST_VALUES).map(([value]) => value);
 }
@@ -147,16 +142,17 @@ function read(data: object, { config }: AppContext): Rule | { outcome: 'refused'
   return 'rule' in built ? built.rule : { outcome: 'refused', why: built.problems.map(sentenceOf).join('\n') };
 }
 
-async function stateOf({ config }: AppContext, workspaces: Workspaces): ReturnType<PageRules['state']> {
+async function stateOf(context: AppContext, workspaces: Workspaces): ReturnType<PageRules['state']> {
+  const { config } = context;
   const { file, rules, problems } = rulesOf(config);
   const destinations = Object.entries(config.destinations).map(([name, { handler, url }]) => {
     return { name, handler, place: URL.canParse(url) ? new URL(url).host : '' };
   });
-  const missingIn = createMissing(workspaces);
+  const neverHolds = createNeverHolds(context, workspaces);
   const described = rules.map(async ({ id, enabled, data, subscription }) => {
     const runs = enabled && file?.revision === config.rules?.revision;
-    const missing = await missingIn(subscription);
-    return { id, subscription: subscription.name, enabled, runs, missing, data };
+    const doubts = await neverHolds.of(subscription, data.template);
+    return { id, subscription: subscription.name, enabled, runs, doubts: doubts.map(plain), data };
   });
   return {
     file: file?.source ?? null,
@@ -167,28 +163,9 @@ async function stateOf({ config }: AppContext, workspaces: Workspaces): ReturnTy
   };
 }
 
-/** The fields of the conditions that no list has, of those that the rule selects from and that have records. */
-function createMissing(workspaces: Workspaces) {
-  const schemas = workspaces.all().flatMap(({ name, store, lists }) =>
-    [...lists.values()].map(({ descriptor }) => {
-      let reading: Promise<string[]> | undefined;
-      const read = () => (reading ??= store.schema(descriptor.name).then(({ fields }) => [...fields.keys()]));
-      return { workspace: name, types: typesOf(descriptor), read };
-    }),
-  );
-  return async (subscription: Subscription): Promise<string[]> => {
-    const asked = [...new Set(subscription.where?.asks)];
-    const selects = compileTypes(subscription);
-    const read = schemas.filter(
-      ({ workspace, types }) => asked.length > 0 && readsWorkspace(subscription, workspace) && types.some(selects),
-    );
-    const known = (await Promise.all(read.map((one) => one.read()))).filter((fields) => fields.length > 0);
-    if (known.length === 0) return [];
-    const isKnown = (asks: string): boolean =>
-      known.flat().some((field) => asks === field || asks.startsWith(`${field}.`));
-    return asked.filter((one) => !isKnown(one));
-  };
-}
+type Doubts = Awaited<ReturnType<PageRules['state']>>['rules'][number]['doubts'];
+
+const plain = ({ wants, has, ...doubt }: Doubt): Doubts[number] => ({ ...doubt, wants: [...wants], has: [...has] });
 
 type Decision = Omit<Extract<Awaited<ReturnType<PageRules['save']>>, { outcome: 'saved' }>, 'outcome'>;
 

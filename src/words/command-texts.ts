@@ -157,6 +157,11 @@ export const COMMAND_TEXTS = {
     'Check the address, DNS, TLS and firewalls; "changefeed webhook test {name}" sends a test event.',
     '주소, DNS, TLS, 방화벽을 확인하세요. "changefeed webhook test {name}"으로 시험 이벤트를 보낼 수 있습니다.',
   ],
+  'doctor.conditions': ['conditions of {name}', '{name}의 조건'],
+  'doctor.conditions.todo': [
+    'Correct the condition, or leave it until records have such values.',
+    '조건을 고치세요. 앞으로 그런 값이 생길 예정이라면 그대로 두어도 됩니다.',
+  ],
   'doctor.handler': ['handler of {name}', '{name}의 핸들러'],
   'doctor.handler.ready': ['what {handler} needs on this machine is there', '{handler}에 필요한 것이 이 컴퓨터에 있음'],
 

@@ -88,6 +88,32 @@ const TEXTS = {
   'value.no': ['no', '아니요'],
   'value.none': ['nothing', '없음'],
 
+  // Conditions that hold for no stored record.
+  'doubt.missing': ['No record has the field "{field}".', '필드 "{field}"이(가) 있는 레코드가 없습니다.'],
+  'doubt.template': [
+    'No record has the field "{field}" of the template.',
+    '템플릿의 필드 "{field}"이(가) 있는 레코드가 없습니다.',
+  ],
+  'doubt.type': [
+    'The condition on "{field}" can never hold: it asks for a {wants}, and the records have a {has}.',
+    '"{field}" 조건은 만족될 수 없습니다. 찾는 것은 {wants}인데 레코드에 있는 것은 {has}입니다.',
+  ],
+  'doubt.masked': [
+    'The condition on "{field}" can never hold: the field is masked.',
+    '"{field}" 조건은 만족될 수 없습니다. 가려서 저장하는 필드입니다(mask).',
+  ],
+  'doubt.unseen': [
+    'No record has the value "{wants}" in "{field}" ({count} were looked at).',
+    '"{field}"의 값이 "{wants}"인 레코드가 없습니다({count}건 확인).',
+  ],
+  'type.text': ['text', '텍스트'],
+  'type.number': ['number', '숫자'],
+  'type.boolean': ['yes or no', '예/아니요'],
+  'type.time': ['time', '시각'],
+  'type.reference': ['reference', '참조(ID와 이름)'],
+  'type.list': ['list', '목록'],
+  'type.other': ['value of another kind', '다른 종류의 값'],
+
   // What became of a delivery.
   'outcome.delivered': ['delivered', '전달됨'],
   'outcome.retry': ['to be tried again', '재시도 예정'],

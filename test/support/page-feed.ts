@@ -36,6 +36,7 @@ export interface PageFeedOptions {
   roles?: readonly ('poll' | 'dispatch' | 'handle')[];
   crm?: OtherCrm;
   links?: Readonly<Record<string, string>>;
+  lists?: object;
   destinations?: ConfigInput['destinations'];
   /** The path of a file. */
   rules?: string;
@@ -44,11 +45,19 @@ export interface PageFeedOptions {
 /** Call it inside a test. The workspace is `acme`. */
 export async function startPageFeed(
   redis: TestRedis,
-  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given, links = {}, ...more }: PageFeedOptions = {},
+  {
+    subscriptions = [],
+    http,
+    roles = ['dispatch', 'handle'],
+    crm: given,
+    links = {},
+    lists = {},
+    ...more
+  }: PageFeedOptions = {},
 ): Promise<PageFeed> {
   const crm = given ?? (await startOtherCrm());
   const budget = { requests: 10_000, perSeconds: 1 };
-  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget, links }];
+  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget, links, lists }];
   const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-page-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
   const feed = await openFeed(

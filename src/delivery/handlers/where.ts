@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { compilePattern, type Where } from '../../events/pattern.js';
+import { compilePattern, type Asked, type Where } from '../../events/pattern.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';
 import { readTime } from '../../kit/iso-time.js';
@@ -141,15 +141,30 @@ export function compileWhere(where: Predicate | Conditions): Where {
   return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing, asks: askedBy(where) });
 }
 
-/** The fields of the record, under NFC; a name may lead into a reference. */
-function askedBy(where: Conditions): string[] {
+function askedBy(where: Conditions): Asked[] {
   return Object.entries(where).flatMap(([path, condition]) => {
     if (path === 'any' && Array.isArray(condition)) return (condition as readonly Conditions[]).flatMap(askedBy);
     const [root = '', ...rest] = path.split('.');
-    if (isChange(path, condition) || !ROOTS.some((one) => one === root)) return [normal(path)];
-    return (root === 'before' || root === 'after') && rest.length > 0 ? [normal(rest.join('.'))] : [];
+    const isOfField = isChange(path, condition) || !ROOTS.some((one) => one === root);
+    if (!isOfField && (rest.length === 0 || (root !== 'before' && root !== 'after'))) return [];
+    const field = normal(isOfField ? path : rest.join('.'));
+    const asked = isObject(condition) ? Object.entries(condition) : [['becomes', condition] as const];
+    return asked.flatMap(([operator, operand]) => {
+      const by = ASKED_BY[operator as Operator] ?? 'any';
+      // Of a number that rises, `true` says nothing.
+      const values = operator === 'rises' || operator === 'falls' ? [0] : ([operand].flat() as Plain[]);
+      return operator === 'by' ? [] : [{ field, by, values }];
+    });
   });
 }
+
+type Operator = keyof ChangeOperators | keyof Comparison;
+type ChangeOperators = Record<(typeof CHANGE_OPERATORS)[number], unknown>;
+
+const ASKED_BY: Partial<Record<Operator, Asked['by']>> = {
+  ...{ becomes: 'equal', from: 'equal', to: 'equal', contains: 'part', matches: 'part', inNext: 'time', ago: 'time' },
+  ...{ rises: 'order', falls: 'order', gt: 'order', gte: 'order', lt: 'order', lte: 'order' },
+};
 
 type Condition = NonNullable<Conditions[string]>;
 

@@ -300,6 +300,18 @@ const ruleData = z
   .describe('as in the file: the options of a subscription as data, and the name of a destination');
 const refused = z.strictObject({ outcome: z.literal('refused'), why: z.string() });
 
+const doubts = z
+  .array(
+    z.strictObject({
+      why: z.enum(['missing', 'type', 'masked', 'template', 'unseen']),
+      field: z.string(),
+      wants: z.array(z.string()).describe('types of values; of `unseen`, the value'),
+      has: z.array(z.string()).describe('types of values that records have'),
+      read: count.optional().describe('records in which the value was looked for'),
+    }),
+  )
+  .describe('what holds for no stored record');
+
 export const rules = z.strictObject({
   file: z.string().nullable().describe('null: the configuration names no file of rules'),
   revision: z.string().describe('the state of the file: a save names the one that it was made from'),
@@ -313,7 +325,7 @@ export const rules = z.strictObject({
       subscription: z.string(),
       enabled: z.boolean(),
       runs: z.boolean().describe('this process has it as it is in the file'),
-      missing: z.array(z.string()).describe('fields of its conditions that no stored record has'),
+      doubts,
       data: ruleData,
     }),
   ),
@@ -346,6 +358,7 @@ export const rulePreview = z.union([
       )
       .describe('newest first; of a search, each event of the records'),
     digest: z.string().nullable().describe('the examples as one message, where the rule sends digests'),
+    doubts: doubts.describe('what holds for no stored record; only in the first answer'),
     next: z.string().nullable().describe('`from` of what is older'),
   }),
   refused,

@@ -117,6 +117,26 @@ describe('rule form', () => {
     expect(drafts.ruleOf(draft)?.where).toEqual(where);
   });
 
+  it('rule form: what the system counts matches a state only where that is asked for', () => {
+    const [state, change] = [
+      drafts.withChosen(drafts.pairOf('등급', 'is', RULE), ['A']),
+      drafts.pairOf('등급', 'changes', RULE),
+    ];
+    const edited: drafts.Draft = { ...draftWith(), rule: { ...RULE, class: 'edited' } };
+    const classOf = (more: Partial<drafts.Draft>) => drafts.ruleOf({ ...edited, ...more })?.class;
+    expect(classOf({})).toBe('edited');
+    expect(classOf({ conditions: [state] })).toBe('edited');
+    expect(classOf({ conditions: [state], rule: RULE })).toBeUndefined();
+    expect(classOf({ conditions: [state, change] })).toBeUndefined();
+    expect(classOf({ conditions: [state, change], isAny: true })).toBe('edited');
+    expect(classOf({ conditions: [state], rule: { ...edited.rule, on: ['crm.person.deleted'] } })).toBeUndefined();
+    const counted = drafts.draftOf({ ...RULE, where: { 'after.등급': ['A'] } })!;
+    expect(drafts.ruleOf(counted)?.class).toBeUndefined();
+    const changed = drafts.draftOf({ ...RULE, where: { 등급: { changes: true } } })!;
+    expect(drafts.ruleOf({ ...changed, conditions: [state] })?.class).toBe('edited');
+    expect(drafts.draftOf({ ...RULE, class: 'refreshed' })).toBeNull();
+  });
+
   it.each<[Record<string, unknown>]>([
     [{ 'after.계약일': { gte: '2026-12-01T09:30:00Z' } }],
     [{ 'after.금액': { gt: 5 } }],

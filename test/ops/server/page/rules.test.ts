@@ -179,7 +179,7 @@ describe('rules on the page', () => {
       ops: { handler: 'message' as const, url: receiver.url, allowHosts: ['127.0.0.1'] },
     };
     const page = await startPageFeed(redis, { roles: ['poll'], destinations, rules: file });
-    expect(await page.get('/api/rules')).toMatchObject({ rules: [{ id: 'a', missing: ['없는필드'] }] });
+    expect(await page.get('/api/rules')).toMatchObject({ rules: [{ id: 'a', doubts: [{ why: 'missing', field: '없는필드' }] }] });
     const { values } = await page.get<{ values: string[] }>(
       '/api/rules/values?workspace=acme&list=people&field=담당자',
     );
