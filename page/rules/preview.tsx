@@ -27,7 +27,10 @@ function usePreview(rule: RuleData | null, search?: string): Shown {
       let sum: Found | null = null;
       let from: string | undefined;
       do {
-        const answer: RulePreview = await act('previewRule', { ...asked, from });
+        // The digest of the newest match is known by then.
+        const { digest: _known, ...single } = asked.rule;
+        const call = { ...asked, ...(sum?.digest && { rule: single }), from };
+        const answer: RulePreview = await act('previewRule', call);
         if (answer.outcome === 'refused') throw new Error(answer.why);
         sum = sum === null ? answer : together(sum, answer);
         if (!ended) setShown(sum);
@@ -71,7 +74,12 @@ export function Preview({ rule }: { rule: RuleData | null }) {
       {shown !== null && 'examples' in shown && (
         <>
           <Doubts doubts={shown.doubts} />
-          {shown.digest !== null && <pre tabIndex={0}>{shown.digest}</pre>}
+          {shown.digest !== null && (
+            <>
+              <p>{t('rules.digestAt', { time: dateTime(shown.digest.at) })}</p>
+              <pre tabIndex={0}>{shown.digest.text}</pre>
+            </>
+          )}
           <ol class="plain-list matches">
             {shown.examples.map(({ id, title, at, text }) => (
               <li key={id}>

@@ -131,6 +131,7 @@ export const ruleTexts = {
     '변경 {read}건 중 {count}건이 해당합니다. 보낸 것은 없습니다.',
   ],
   'rules.foundSoFar': ['{count} so far, in the newest {read} changes …', '최근 변경 {read}건 중 지금까지 {count}건 …'],
+  'rules.digestAt': ['The message of {time}:', '{time} 메시지:'],
   'rules.whyNot': ['Why not for …? (name or id)', '왜 해당하지 않나요? (이름 또는 ID)'],
   'rules.noneCalled': ['No record that has changed is called so.', '바뀐 레코드 중 이 이름은 없습니다.'],
   'rules.wouldBeSent': ['it would be sent.', '알립니다.'],

@@ -23,6 +23,14 @@ export function momentBefore(schedule: Schedule, beforeMs: number, timeZone: str
   }
 }
 
+/** The moment at which a digest has what was logged at this time, and the one before, from which on it counts; ms. */
+export function periodOf(schedule: Schedule, loggedMs: number, timeZone: string): { afterMs: number; atMs: number } {
+  const atMs = nextMoment(schedule, loggedMs - 1, timeZone);
+  let afterMs = momentBefore(schedule, atMs, timeZone);
+  for (let next = afterMs; next < atMs; next = nextMoment(schedule, next, timeZone)) afterMs = next;
+  return { afterMs, atMs };
+}
+
 function nextOf({ when }: Schedule, from: Zoned): Zoned {
   const today = from.startOfDay();
   const tomorrow = today.add({ days: 1 }).startOfDay();

@@ -22,6 +22,9 @@ export function offsetBefore(logId: string): string {
   return ms > 0 ? `${ms - 1}-${HIGHEST_SEQUENCE}` : BEFORE_ALL;
 }
 
+/** The last offset of a millisecond. */
+export const offsetAt = (ms: number): string => offsetBefore(`${ms + 1}-0`);
+
 export function idAfter(offset: string): string {
   const [ms, sequence] = partsOf(offset);
   return `${ms}-${sequence + 1}`;

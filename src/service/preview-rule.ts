@@ -5,11 +5,16 @@ import { titledText } from '../delivery/handlers/message/chat.js';
 import { digestText } from '../delivery/handlers/message/digest-text.js';
 import { SERVICES } from '../delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../delivery/handlers/message/template.js';
-import { DigestSums } from '../delivery/run/summary.js';
+import { periodOf } from '../delivery/moments.js';
+import { linkFor } from '../delivery/run/digest-call.js';
+import { DigestSums, NAMED } from '../delivery/run/summary.js';
 import { trySubscription, type TryCall } from '../delivery/ask/try.js';
 import type { Tried } from '../delivery/ask/tried.js';
 import { listOf } from '../events/envelope.js';
+import { offsetAt, timeOfLogId } from '../events/log-id.js';
+import { compileSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
+import { isoTime } from '../kit/clock.js';
 import { formatsFor } from '../words/format.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
@@ -53,15 +58,45 @@ export function textOf({ data, subscription }: Rule, { event, language, timeZone
   return read?.outcome === 'read' ? renderTemplate(read.template, event, reader) : usualMessage(event, reader);
 }
 
-/** Null where the rule sends each event by itself, and where there is none. */
-export function digestOf({ subscription }: Rule, matches: readonly Match[]): string | null {
-  const [first] = matches;
-  if (subscription.digest === undefined || first === undefined) return null;
+export interface Digest {
+  /** When it was sent, or will be. */
+  at: string;
+  text: string;
+}
+
+/** The digest that the newest match belongs to, whole. Null where the rule sends each event by itself, and where nothing matches. */
+export async function digestOf(
+  rule: Rule,
+  [newest]: readonly Match[],
+  { events: log, config }: AppContext,
+  workspaces: Workspaces,
+): Promise<Digest | null> {
+  const { subscription } = rule;
+  if (subscription.digest === undefined || newest === undefined) return null;
+  const { workspace, language, timeZone } = newest;
+  const { afterMs, atMs } = periodOf(subscription.digest, timeOfLogId(newest.logId), timeZone);
+  const range = { workspaces: [workspace], order: 'oldest', from: offsetAt(afterMs), to: offsetAt(atMs) } as const;
+  const selects = compileSelection(subscription);
+  const surroundings = workspaces.surroundingsOf(workspace);
   const sums = new DigestSums();
-  for (const match of matches.toReversed()) sums.add(match);
-  const { workspace, language, timeZone } = first;
-  const summary = sums.summary({ workspace, events: noEvents });
-  return titledText(digestText(summary, formatsFor({ language, timeZone, now: summary.to.time })), PLAIN);
+  let last = newest;
+  for await (const entries of log.query({ ...range, types: subscription.on }))
+    for (const entry of entries) {
+      const logged = entry.logged();
+      if (!selects(logged.event)) continue;
+      // The others are only counted.
+      const isNamed = sums.count < NAMED;
+      const event = isNamed ? await enrich(logged.event, subscription.include, surroundings) : logged.event;
+      last = { ...newest, event, logId: logged.logId };
+      sums.add(last);
+    }
+  const at = isoTime(atMs);
+  // A single event reads as a single message.
+  if (sums.count < 2) return { at, text: textOf(rule, last) };
+  const link = linkFor(workspace, { pageUrl: config.http.publicUrl, subscription });
+  const summary = sums.summary({ workspace, events: noEvents, link });
+  const formats = formatsFor({ language, timeZone, now: summary.to.time });
+  return { at, text: titledText(digestText(summary, formats), PLAIN) };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the events of the log, which are awaited

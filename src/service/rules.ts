@@ -63,7 +63,7 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
         read: events,
         selected,
         examples: shown,
-        digest: digestOf(rule, matches),
+        digest: search === undefined ? await digestOf(rule, matches, context, workspaces) : null,
         doubts: from === undefined && search === undefined ? await doubtsOf(rule) : [],
         next,
       };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
+import { momentBefore, nextMoment, periodOf } from '../../src/delivery/moments.js';
 import { digestOptions } from '../../src/delivery/handlers/digest.js';
 
 const SEOUL = 'Asia/Seoul';
@@ -109,6 +109,22 @@ describe('moments of a digest', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it.each([
+    [{ at: '09:00' }, '2026-11-27T09:00:00+09:00', '2026-11-26T09:00:00+09:00', '2026-11-27T09:00:00+09:00'],
+    [{ at: '09:00' }, '2026-11-27T09:00:01+09:00', '2026-11-27T09:00:00+09:00', '2026-11-28T09:00:00+09:00'],
+    [
+      { at: '09:00', days: 'mon-fri' },
+      '2026-11-28T12:00:00+09:00',
+      '2026-11-27T09:00:00+09:00',
+      '2026-11-30T09:00:00+09:00',
+    ],
+    [{ every: '4h' }, '2026-11-27T13:00:00+09:00', '2026-11-27T12:00:00+09:00', '2026-11-27T16:00:00+09:00'],
+    [{ every: '4h' }, '2026-11-27T00:00:01+09:00', '2026-11-27T00:00:00+09:00', '2026-11-27T04:00:00+09:00'],
+  ])('digest: of %j, what was logged at %s is in one period', (options, at, after, moment) => {
+    const expected = { afterMs: Date.parse(after), atMs: Date.parse(moment) };
+    expect(periodOf(digestOptions.parse(options), Date.parse(at), SEOUL)).toEqual(expected);
   });
 
   it('report: the one before Monday is that of Friday', () => {

@@ -85,7 +85,10 @@ async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<Cha
 }
 
 /** The page as this subscription selects, so far as it can filter. */
-function linkFor(workspace: string, { pageUrl, subscription }: RunOptions): string | null {
+export function linkFor(
+  workspace: string,
+  { pageUrl, subscription }: Pick<RunOptions, 'pageUrl' | 'subscription'>,
+): string | null {
   if (pageUrl === undefined) return null;
   const { on, lists, fields, class: wanted } = subscription;
   const [list, field] = [lists, fields].map((all) => (all?.length === 1 ? all[0] : undefined));

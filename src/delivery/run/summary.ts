@@ -5,7 +5,8 @@ import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import type { DigestEnd, DigestSummary } from '../handlers/handler.js';
 import { isoTime } from '../../kit/clock.js';
 
-const FIRST = 10;
+/** The first ones are told one by one. */
+export const NAMED = 10;
 
 interface About {
   workspace: string;
@@ -25,7 +26,7 @@ export class DigestSums {
     if (this.count === 0) this.#from = logId;
     this.#to = logId;
     this.count += 1;
-    if (this.#first.length < FIRST) this.#first.push(event);
+    if (this.#first.length < NAMED) this.#first.push(event);
     this.#types.set(event.type, (this.#types.get(event.type) ?? 0) + 1);
     const record = event.data.after ?? event.data.before;
     const person = record === null ? null : personInCharge(record);

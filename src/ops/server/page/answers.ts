@@ -357,7 +357,10 @@ export const rulePreview = z.union([
         }),
       )
       .describe('newest first; of a search, each event of the records'),
-    digest: z.string().nullable().describe('the examples as one message, where the rule sends digests'),
+    digest: z
+      .strictObject({ at: iso.describe('when it was sent, or will be'), text: z.string() })
+      .nullable()
+      .describe('the digest that the newest match belongs to, whole, where the rule sends digests'),
     doubts: doubts.describe('what holds for no stored record; only in the first answer'),
     next: z.string().nullable().describe('`from` of what is older'),
   }),

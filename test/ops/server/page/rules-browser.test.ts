@@ -93,7 +93,9 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter');
     await choose('List', 'organization');
     await choose('Send', 'in one message at a time of day');
-    await page.getByText(/acme: 1 organization update/).waitFor();
+    // One event reads as a single message, as it will in the chat.
+    await page.getByText('The message of').waitFor();
+    await page.getByText(/– organization updated\s+• 직원수: 1 → 3/).waitFor();
     await expectSound(page);
     await press('Save and switch on');
     await page.getByRole('link', { name: 'New rule' }).press('Enter');

@@ -34,7 +34,11 @@ describe('rules on the page', () => {
     const destinations = {
       chat: { handler: 'message' as const, url: `${receiver.url}/hook/secret-part`, allowHosts: ['127.0.0.1'] },
     };
-    const page = await startPageFeed(redis, { http: { tokens: TOKENS }, destinations, rules: file });
+    const page = await startPageFeed(redis, {
+      http: { tokens: TOKENS, publicUrl: 'https://feed.example' },
+      destinations,
+      rules: file,
+    });
     const post = async (path: string, body: object, who = OPERATOR) => {
       const answer = await page.act(`/api/rules/${path}`, body, who);
       return { status: answer.status, ...((await answer.json()) as object) };
@@ -66,8 +70,12 @@ describe('rules on the page', () => {
     expect(await post('preview', { rule: { id: 'new', ...GRADE, template } }, READER)).toMatchObject({
       examples: [{ text: '가상인 p3: A' }, { text: '가상인 p1: A' }],
     });
-    expect(await post('preview', { rule: { id: 'new', ...GRADE, digest: { at: '09:00' } } }, READER)).toMatchObject({
-      digest: expect.stringContaining('acme: 2 person updates') as unknown,
+    const everyMorning = { id: 'new', ...GRADE, digest: { at: '09:00' } };
+    expect(await post('preview', { rule: everyMorning }, READER)).toMatchObject({
+      digest: {
+        at: expect.stringMatching(/T00:00:00.000Z$/) as unknown,
+        text: expect.stringContaining('acme: 2 person updates') as unknown,
+      },
     });
     expect(await post('preview', { rule: { id: 'new', ...GRADE, to: 'gone' } }, READER)).toMatchObject({
       outcome: 'refused',
@@ -75,6 +83,23 @@ describe('rules on the page', () => {
     });
     expect(JSON.stringify(await state())).not.toContain('secret-part');
     expect(receiver.received).toEqual([]);
+  });
+
+  it('rules: the preview of a digest is the digest: each match counted, the oldest first, with its link', async () => {
+    const { post } = await open();
+    const records = Array.from({ length: 13 }, (_, at) => `p${at + 1}`);
+    await appendEvents(
+      redis,
+      records.map((record) => graded(record, 'B', 'A')),
+    );
+    const rule = { id: 'new', ...GRADE, digest: { every: '12h' } };
+    const { digest } = (await post('preview', { rule }, READER)) as unknown as { digest: { text: string } };
+    expect(digest.text.split('\n')).toEqual([
+      '13 changes in acme: 13 person updates',
+      ...records.slice(0, 10).map((record) => `• 가상인 ${record} – person updated · 등급: B → A`),
+      '… and 3 more',
+      '[Open the status page](https://feed.example/#/changes?workspace=acme&type=crm.person.updated&show=all)',
+    ]);
   });
 
   it('rules: an operator saves one, switches it off, and sees who did what; a reader may not', async () => {
@@ -179,7 +204,9 @@ describe('rules on the page', () => {
       ops: { handler: 'message' as const, url: receiver.url, allowHosts: ['127.0.0.1'] },
     };
     const page = await startPageFeed(redis, { roles: ['poll'], destinations, rules: file });
-    expect(await page.get('/api/rules')).toMatchObject({ rules: [{ id: 'a', doubts: [{ why: 'missing', field: '없는필드' }] }] });
+    expect(await page.get('/api/rules')).toMatchObject({
+      rules: [{ id: 'a', doubts: [{ why: 'missing', field: '없는필드' }] }],
+    });
     const { values } = await page.get<{ values: string[] }>(
       '/api/rules/values?workspace=acme&list=people&field=담당자',
     );
