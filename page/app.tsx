@@ -5,6 +5,7 @@ import { act, pathOf, signIn, signOut, whenSignedOut, type Caller, type SectionP
 import { useFocusOn, usePlace, usePolled, useRestart, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
 import { THEMES, usePreferences, type Theme } from './preferences.js';
+import { dropKept } from './rules/kept.js';
 import { SignIn } from './sign-in.js';
 import { Changes } from './views/changes.js';
 import { DeadLetters } from './views/dead-letters.js';
@@ -54,18 +55,19 @@ async function signInByLink(): Promise<void> {
 
 export function App() {
   const { t } = usePreferences();
-  const [caller, setCaller] = useState<Caller | null | 'asking'>('asking');
+  const [caller, setCaller] = useState<Caller | null | 'asking' | 'ended'>('asking');
   const read = (): void => {
     act('readSession', {})
       .then((answer) => setCaller(answer.caller))
       .catch(() => setTimeout(read, 2_000));
   };
   useEffect(() => {
-    whenSignedOut(() => setCaller(null));
+    // A wrong token is no session that has ended.
+    whenSignedOut(() => setCaller((before) => (before === null || before === 'asking' ? null : 'ended')));
     void signInByLink().then(read);
   }, []);
   if (caller === 'asking') return <p class="quiet centred">{t('loading')}</p>;
-  if (caller === null) return <SignIn onSignedIn={read} />;
+  if (caller === null || caller === 'ended') return <SignIn hasEnded={caller === 'ended'} onSignedIn={read} />;
   return <Frame caller={caller} />;
 }
 
@@ -154,7 +156,11 @@ function Health({ value: status, error, redisAway }: Polled<Status>) {
 
 function Choices({ caller }: { caller: Caller }) {
   const { t, language, setLanguage, theme, setTheme } = usePreferences();
-  const leave = (): void => void signOut().then(() => location.reload());
+  const leave = (): void =>
+    void signOut().then(() => {
+      dropKept();
+      location.reload();
+    });
   return (
     <div class="choices">
       <select

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, signIn } from './api.js';
 import { usePreferences } from './preferences.js';
 
-export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
+export function SignIn({ hasEnded, onSignedIn }: { hasEnded: boolean; onSignedIn: () => void }) {
   const { t } = usePreferences();
   const field = useRef<HTMLInputElement>(null);
   const [token, setToken] = useState('');
@@ -21,6 +21,11 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
         <h1>
           <img src="./assets/icon.svg" alt="" width="28" height="28" /> Changefeed
         </h1>
+        {hasEnded && (
+          <p class="notice warn" role="status">
+            {t('sign.ended')}
+          </p>
+        )}
         <label>
           {t('sign.token')}
           <input

@@ -29,6 +29,10 @@ export const texts = {
     'Use a token of the configuration (http.tokens). Without one, open the link that "changefeed start" prints.',
     '설정 파일의 http.tokens에 있는 조회용(read) 또는 운영용(operate) 토큰을 입력하세요. 설정하지 않았다면 changefeed start가 출력하는 링크를 여세요.',
   ],
+  'sign.ended': [
+    'The session has ended: 12 hours are over, or the tokens were changed. Sign in again; what you were writing is kept.',
+    '12시간이 지났거나 토큰이 바뀌어 로그아웃되었습니다. 다시 로그인하면 쓰던 내용이 그대로 있습니다.',
+  ],
   'sign.in': ['Sign in', '로그인'],
   'sign.out': ['Sign out', '로그아웃'],
   'role.read': ['read only', '읽기 전용'],

@@ -16,6 +16,7 @@ export interface RuleData {
   workspaces?: readonly string[];
   include?: readonly string[];
   digest?: { every?: string; at?: string; days?: 'daily' | 'mon-fri' };
+  /** 0: what was typed is no number. */
   mostPerMinute?: number;
   template?: string | undefined;
   language?: Language;
@@ -189,7 +190,7 @@ export function isComplete({ rule, conditions }: Draft): boolean {
     valuesOf(pair).every((name) => name === 'by' || valueIn(pair, name) !== undefined) &&
     valuesOf(pair).every((name) => faultOf(pair, name) === null);
   const { mostPerMinute = 1, digest } = rule;
-  return rule.to !== '' && conditions.every(isGiven) && !Number.isNaN(mostPerMinute) && digest?.at !== '';
+  return rule.to !== '' && conditions.every(isGiven) && mostPerMinute > 0 && digest?.at !== '';
 }
 
 /** A state, such as a grade, holds whatever has changed: also where the system has counted something. */

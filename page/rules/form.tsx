@@ -7,12 +7,15 @@ import { usePreferences } from '../preferences.js';
 import { ConditionFields, Owners } from './conditions.js';
 import * as drafts from './draft.js';
 import type { Draft, Fields, RuleData } from './draft.js';
+import { useDraft } from './kept.js';
 import { changed, Sentence, SendOne } from './parts.js';
 import { Preview } from './preview.js';
 import { sentenceOf } from './sentence.js';
 import { readValue } from './values.js';
 
 interface FormProps {
+  /** The id of the rule, or `new`. */
+  chosen: string;
   first: Draft;
   isOn: boolean;
   answer: RulesAnswer;
@@ -20,11 +23,11 @@ interface FormProps {
   again: () => void;
 }
 
-export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
+export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProps) {
   const { t, word, language } = usePreferences();
-  const [draft, setDraft] = useState(first);
-  // The file as it was when the form was opened: who saves over another change is told, and saves again knowing it.
-  const [seen, setSeen] = useState(answer.revision);
+  // A rule that is saved over another change is saved again by who knows it: with the file as it is then.
+  const kept = useDraft(chosen, { draft: first, revision: answer.revision });
+  const { draft, setDraft } = kept;
   const [failed, setFailed] = useState<string | null>(null);
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
@@ -35,12 +38,15 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const saved = made && { ...made, title: sentence.replaceAll('**', '') };
   const save = (enabled: boolean): void => {
     const { enabled: _former, ...body } = saved ?? rule;
-    changed(act('saveRule', { id: rule.id, revision: seen, rule: enabled ? body : { ...body, enabled } }), t)
-      .then(() => (location.hash = '#/rules'))
+    changed(act('saveRule', { id: rule.id, revision: kept.revision, rule: enabled ? body : { ...body, enabled } }), t)
+      .then(() => {
+        kept.forget();
+        location.hash = '#/rules';
+      })
       .catch(async (error: unknown) => {
         const why = messageOf(error);
         // Who is told of the other change may save over it at once: the form names the file as it is at that time.
-        if (why === t('rules.changed')) setSeen((await act('listRules', {})).revision);
+        if (why === t('rules.changed')) kept.setRevision((await act('listRules', {})).revision);
         setFailed(why);
       })
       .catch((error: unknown) => setFailed(messageOf(error)))
@@ -60,6 +66,14 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
       <h1 class="sentence">
         <Sentence text={sentence} />
       </h1>
+      {kept.isRestored && (
+        <p class="notice warn">
+          {t('rules.restored')}{' '}
+          <button type="button" onClick={kept.forget}>
+            {t('rules.startAnew')}
+          </button>
+        </p>
+      )}
       <div class="rule-form">
         <form class="ask" onSubmit={(event) => event.preventDefault()}>
           <When draft={draft} setDraft={setDraft} about={about} fields={fields} />
@@ -73,7 +87,9 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
             />
             {answer.destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
           </fieldset>
-          {isChat(rule.to) && <HowOften rule={rule} setRule={(next) => setDraft({ ...draft, rule: next })} />}
+          {isChat(rule.to) && (
+            <HowOften key={kept.isRestored} rule={rule} setRule={(next) => setDraft({ ...draft, rule: next })} />
+          )}
           {isChat(rule.to) && rule.digest === undefined && <Text rule={rule} set={set} names={fields.names} />}
           {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
           {failed !== null && (
@@ -261,7 +277,7 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
   const { digest, mostPerMinute, ...others } = rule;
   const { every, at, days = 'daily' } = digest ?? {};
   const often = every !== undefined ? 'every' : at !== undefined ? 'at' : mostPerMinute !== undefined ? 'most' : 'once';
-  const [most, setMost] = useState(String(mostPerMinute ?? ''));
+  const [most, setMost] = useState(String(mostPerMinute || ''));
   const send = (next: string): void => {
     setMost(String(USUAL.most.mostPerMinute));
     setRule({ ...others, ...USUAL[next as keyof typeof USUAL] });
@@ -270,7 +286,7 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
     setMost(text);
     const count = readValue(text, 'most', { kind: 'number', timeZone: 'UTC' });
     const isOne = Number.isInteger(count) && Number(count) >= 1 && Number(count) <= 1_000;
-    setRule({ ...others, mostPerMinute: isOne ? Number(count) : NaN });
+    setRule({ ...others, mostPerMinute: isOne ? Number(count) : 0 });
   };
   const intervals = Object.entries({ ...(every !== undefined && { [every]: 0 }), ...EVERY });
   return (
@@ -312,7 +328,7 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
           </>
         )}
       </div>
-      {Number.isNaN(mostPerMinute) && (
+      {mostPerMinute === 0 && (
         <p class="bad-text" role="alert">
           {t('rules.fault.most')}
         </p>

@@ -29,7 +29,11 @@ function usePreview(rule: RuleData | null, search?: string): Shown {
       do {
         // The digest of the newest match is known by then.
         const { digest: _known, ...single } = asked.rule;
-        const call = { ...asked, ...(sum?.digest && { rule: single }), from };
+        const call: { rule: Record<string, unknown> } = {
+          ...asked,
+          ...(sum?.digest && { rule: single }),
+          ...(from && { from }),
+        };
         const answer: RulePreview = await act('previewRule', call);
         if (answer.outcome === 'refused') throw new Error(answer.why);
         sum = sum === null ? answer : together(sum, answer);

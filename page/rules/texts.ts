@@ -30,6 +30,12 @@ export const ruleTexts = {
   'rules.copied': ['Copied', '복사됨'],
   'rules.remove': ['Remove', '삭제'],
   'rules.removeSure': ['What waits for it is dropped too.', '아직 보내지 않은 알림도 버립니다.'],
+  'rules.removed': ['Removed (to be undone until {time}): {title}', '삭제함({time}까지 되돌릴 수 있음): {title}'],
+  'rules.undo': ['Undo', '되돌리기'],
+  'rules.restored': ['This is what you had not saved.', '저장하지 않은 내용을 불러왔습니다.'],
+  'rules.startAnew': ['Drop it', '버리기'],
+  'rules.unsaved': ['A new rule is not saved yet.', '저장하지 않은 새 규칙이 있습니다.'],
+  'rules.goOn': ['Go on', '이어서 쓰기'],
   'rules.sendOne': ['Send me one', '하나 보내 보기'],
   'rules.sendOneWhat': [
     'Sends the newest match to {to}, as a test.',

@@ -3,16 +3,19 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
 import type { Language } from '../formats.js';
-import { act, pathOf, type About, type RulesAnswer, type SectionProps } from '../api.js';
+import { act, pathOf, type About, type RulesAnswer, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { draftOf, typesOf, type Draft, type RuleData } from '../rules/draft.js';
 import { RuleForm } from '../rules/form.js';
+import { hasDraft, keepRemoved, removedRules } from '../rules/kept.js';
 import { changed, Doubts, SendOne, Sentence } from '../rules/parts.js';
 import { sentenceOf } from '../rules/sentence.js';
+import { State, Switch } from '../subscription-state.js';
+import { DeadCount } from '../subscription-view.js';
 
-export function Rules({ about, canAct }: SectionProps) {
+export function Rules({ about, canAct, status, again: readStatus }: SectionProps) {
   const { t, language } = usePreferences();
   const { query } = usePlace();
   const { value, error, again } = usePolled(pathOf('listRules', {}), 3_000);
@@ -33,7 +36,12 @@ export function Rules({ about, canAct }: SectionProps) {
       </>
     );
   if (canAct && opened?.draft != null)
-    return <RuleForm key={chosen} first={opened.draft} isOn={opened.isOn} answer={value} about={about} again={again} />;
+    return (
+      <RuleForm
+        key={chosen}
+        {...{ chosen: chosen ?? 'new', first: opened.draft, isOn: opened.isOn, answer: value, about, again }}
+      />
+    );
   return (
     <>
       <Head title={t('nav.rules')}>{t('rules.intro')}</Head>
@@ -50,10 +58,20 @@ export function Rules({ about, canAct }: SectionProps) {
           </a>
         </p>
       )}
+      {canAct && hasDraft('new') && (
+        <p class="notice warn">
+          {t('rules.unsaved')} <a href={placeOf('rules', { rule: 'new' })}>{t('rules.goOn')}</a>
+        </p>
+      )}
+      {canAct && <Removed answer={value} again={again} />}
       {value.rules.length === 0 && value.problem === null && <p class="empty">{t('rules.none')}</p>}
       <ul>
         {value.rules.map((rule) => (
-          <Card key={rule.id} rule={rule} answer={value} again={again} canAct={canAct} />
+          <Card
+            key={rule.id}
+            {...{ rule, answer: value, again, canAct, readStatus }}
+            runs={status?.subscriptions.find(({ name }) => name === rule.subscription)}
+          />
         ))}
       </ul>
     </>
@@ -73,14 +91,60 @@ const CONFIGURED = `destinations: {
 },
 rules: './changefeed.rules.json',`;
 
+/** Saved again as it was. */
+function Removed({ answer: { rules, revision }, again }: { answer: RulesAnswer; again: () => void }) {
+  const { t, dateTime } = usePreferences();
+  const removed = removedRules().filter(({ rule }) => rules.every(({ id }) => id !== rule.id));
+  return (
+    <>
+      {removed.map(({ rule, untilMs }) => (
+        <p key={rule.id} class="notice warn">
+          {t('rules.removed', { title: rule.title ?? rule.id, time: dateTime(new Date(untilMs).toISOString()) })}{' '}
+          <Action
+            label={t('rules.undo')}
+            run={() => changed(act('saveRule', { id: rule.id, revision, rule: { ...rule } }), t).finally(again)}
+          >
+            <p>{t('rules.turnOnSure')}</p>
+          </Action>
+        </p>
+      ))}
+    </>
+  );
+}
+
 interface CardProps {
   rule: RulesAnswer['rules'][number];
   answer: RulesAnswer;
   again: () => void;
   canAct: boolean;
+  /** Undefined where it does not run, or is not known yet. */
+  runs: Subscription | undefined;
+  readStatus: () => void;
 }
 
-function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
+/** It is on; whether it delivers is another question. */
+function Running({ runs }: { runs: Subscription }) {
+  const { t } = usePreferences();
+  const { failingSince, lastError, paused, unreadable, name, dead } = runs;
+  const isWell = (paused?.reason ?? failingSince ?? unreadable) === null;
+  return (
+    <>
+      {isWell ? <span class="mark good">{t('rules.isOn')}</span> : <State subscription={runs} />}
+      {failingSince !== null && lastError !== null && (
+        <p class="message" lang="en">
+          {lastError.message}
+        </p>
+      )}
+      {dead > 0 && (
+        <p>
+          {t('sub.dead')}: <DeadCount name={name} dead={dead} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function Card({ rule, answer: { revision }, again, canAct, runs: running, readStatus }: CardProps) {
   const { t, word, language } = usePreferences();
   const { id, enabled, runs, doubts, subscription } = rule;
   const data = rule.data as RuleData;
@@ -89,19 +153,22 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
   const { enabled: _former, ...on } = data;
   const turn = (): Promise<null> =>
     changed(act('saveRule', { id, revision, rule: enabled ? { ...on, enabled: false } : on }), t).finally(again);
-  const state = !enabled
-    ? (['', 'rules.isOff'] as const)
-    : runs
-      ? (['good', 'rules.isOn'] as const)
-      : (['warn', 'rules.begins'] as const);
+  const remove = async (): Promise<null> => {
+    const done = await changed(act('removeRule', { id, revision }), t).finally(again);
+    keepRemoved(data);
+    return done;
+  };
   return (
     <li class="card rule">
       <h2>
         <Sentence text={text} />
       </h2>
-      <p>
-        <span class={`mark ${state[0]}`}>{t(state[1])}</span> <code>{id}</code>
-      </p>
+      {enabled && runs && running !== undefined ? (
+        <Running runs={running} />
+      ) : (
+        <span class={`mark ${enabled ? 'warn' : ''}`}>{t(enabled ? 'rules.begins' : 'rules.isOff')}</span>
+      )}{' '}
+      <code>{id}</code>
       <Doubts doubts={doubts} />
       {draft === null && <p class="quiet">{t('rules.byHand')}</p>}
       <p class="actions">
@@ -115,16 +182,13 @@ function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
             <p>{t(enabled ? 'rules.turnOffSure' : 'rules.turnOnSure')}</p>
           </Action>
         )}
+        {canAct && enabled && runs && running !== undefined && <Switch subscription={running} again={readStatus} />}
         {canAct && <SendOne rule={data} />}
         {enabled && <a href={placeOf('subscriptions', { name: subscription })}>{t('rules.receipts')}</a>}
         <History id={id} />
         <CopyJson rule={data} />
         {canAct && (
-          <Action
-            label={t('rules.remove')}
-            danger
-            run={() => changed(act('removeRule', { id, revision }), t).finally(again)}
-          >
+          <Action label={t('rules.remove')} danger run={remove}>
             <p>{t('rules.removeSure')}</p>
           </Action>
         )}

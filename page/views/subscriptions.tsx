@@ -1,12 +1,12 @@
 /** What receives the events, how far each is behind, and the switch that pauses it. */
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import { Action } from '../action.js';
-import { act, pathOf, type SectionProps, type Subscription } from '../api.js';
+import { useMemo } from 'preact/hooks';
+import { pathOf, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Head, NamedFacts } from '../parts.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
+import { State, Switch } from '../subscription-state.js';
 import { DeadCount, OneSubscription } from '../subscription-view.js';
 
 /** Colours of the plot. */
@@ -72,35 +72,6 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   );
 }
 
-/** Whether it delivers, and if not, why. */
-function State({ subscription }: { subscription: Subscription }) {
-  const { t, dateTime } = usePreferences();
-  const { paused, failingSince, unreadable } = subscription;
-  const state = paused !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
-  const stateText =
-    paused !== null
-      ? t('sub.paused')
-      : unreadable !== null
-        ? t('sub.unreadable')
-        : failingSince !== null
-          ? t('sub.failing', { when: dateTime(failingSince) })
-          : t('sub.enabled');
-  return (
-    <>
-      <p>
-        <span class={`mark ${state}`}>{stateText}</span>
-      </p>
-      {unreadable !== null && <p class="message">{unreadable}</p>}
-      {paused !== null && (
-        <p class="message">
-          {paused.reason}{' '}
-          <span class="quiet">{paused.at !== null && t('sub.since', { when: dateTime(paused.at) })}</span>
-        </p>
-      )}
-    </>
-  );
-}
-
 function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
   const { t, number, duration } = usePreferences();
   const { name, handler, on, lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
@@ -130,36 +101,5 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
       <NamedFacts facts={facts} />
       {canAct && <Switch subscription={subscription} again={again} />}
     </li>
-  );
-}
-
-function Switch({ subscription, again }: { subscription: Subscription; again: () => void }) {
-  const { t, number } = usePreferences();
-  const { name, paused, lagEvents } = subscription;
-  const [reason, setReason] = useState('');
-  const send = async (action: 'pause' | 'resume', input: { reason?: string } = {}): Promise<null> => {
-    await act(action, { subscription: name, ...input }).finally(again);
-    return null;
-  };
-  if (paused !== null)
-    return (
-      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume')}>
-        <p>{t('sub.resumeSure', { count: number(lagEvents ?? 0) })}</p>
-      </Action>
-    );
-  return (
-    <Action
-      label={t('sub.pause')}
-      name={`${t('sub.pause')}: ${name}`}
-      title={`${t('sub.pause')}: ${name}`}
-      onOpen={() => setReason('')}
-      run={() => send('pause', reason.trim() === '' ? {} : { reason })}
-    >
-      <p>{t('sub.pauseSure')}</p>
-      <label>
-        {t('sub.reason')}
-        <input value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} autofocus />
-      </label>
-    </Action>
   );
 }

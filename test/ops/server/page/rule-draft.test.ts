@@ -78,7 +78,7 @@ describe('rule form', () => {
   });
 
   it('rule form: an empty limit of messages, or an empty time of day, is not complete', () => {
-    for (const often of [{ mostPerMinute: NaN }, { digest: { at: '' } }])
+    for (const often of [{ mostPerMinute: 0 }, { digest: { at: '' } }])
       expect(drafts.isComplete({ ...draftWith(), rule: { ...RULE, ...often } })).toBe(false);
     expect(drafts.isComplete({ ...draftWith(), rule: { ...RULE, mostPerMinute: 20 } })).toBe(true);
   });

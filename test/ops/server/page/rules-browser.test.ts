@@ -5,8 +5,16 @@ import { CHROMIUM, expectSound, NARROW, seriousFindings, useBrowser, WIDE } from
 import { appendEvents, changeEvent } from '../../../support/events.js';
 import { testFolder } from '../../../support/folder.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
-import { startPageFeed } from '../../../support/page-feed.js';
+import { OPERATE, startPageFeed } from '../../../support/page-feed.js';
 import { useRedis } from '../../../support/redis.js';
+
+interface OpenOptions {
+  roles?: ('poll' | 'dispatch' | 'handle')[];
+  /** What the receiver answers. */
+  status?: number;
+  /** The rules of the file at the start. */
+  first?: object[];
+}
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -15,16 +23,17 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
   const browse = useBrowser();
   const startReceiver = useReceivers();
 
-  const open = async () => {
-    const receiver = await startReceiver();
+  const open = async ({ roles = ['poll'], status = 200, first = [] }: OpenOptions = {}) => {
+    const receiver = await startReceiver(() => ({ status }));
     const folder = testFolder();
     const rules = join(folder, 'rules.json');
+    if (first.length > 0) writeFileSync(rules, JSON.stringify({ rules: first }));
     const allowHosts = ['127.0.0.1'];
     const destinations = {
       '영업 채팅': { handler: 'message' as const, url: `${receiver.url}/chat`, allowHosts },
       ops: { handler: 'webhook' as const, url: `${receiver.url}/hook`, secret: SECRET, allowHosts },
     };
-    const { url } = await startPageFeed(redis, { roles: ['poll'], destinations, rules });
+    const { url } = await startPageFeed(redis, { roles, destinations, rules });
     const changed = (list: 'people' | 'organization', field: string, before: unknown, after: unknown) => {
       const event = changeEvent({ record: 'p1', sequence: 1, list });
       const images = {
@@ -175,5 +184,73 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     const all = { 직원수: { rises: true }, 이름: { becomes: '가상' } };
     expect(saved()).toEqual([expect.objectContaining({ where: all })]);
     expect(await seriousFindings(korean)).toEqual([]);
+  });
+
+  it('rules: one that is refused says so on its card, is paused and resumed there, removed, and undone', async () => {
+    const rule = {
+      id: 'a',
+      to: '영업 채팅',
+      on: ['crm.person.updated'],
+      where: { 이름: { becomes: '김한나' } },
+      language: 'ko',
+    };
+    const { url, changed, saved } = await open({ roles: ['dispatch', 'handle'], status: 404, first: [rule] });
+    const { page } = await browse(`${url}/#/rules`, { locale: 'ko-KR', viewport: NARROW });
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: '삭제' }) });
+    const press = async (name: RegExp): Promise<void> => {
+      await card.getByRole('button', { name }).press('Enter');
+      await page.getByRole('dialog').getByRole('button').first().press('Enter');
+    };
+    await card.getByText('켜짐').waitFor();
+    await changed('people', '이름', '김하나', '김한나');
+    await card.getByText(/부터 실패 중/).waitFor();
+    await card.getByText(/answered 404/).waitFor();
+    expect(await card.getByText('켜짐').count()).toBe(0);
+    await press(/^일시 중지/);
+    await card.getByText('일시 중지됨').waitFor();
+    await expectSound(page);
+    await press(/^다시 시작/);
+    await card.getByText(/부터 실패 중/).waitFor();
+    await press(/^삭제/);
+    await page.getByText('아직 규칙이 없습니다.').waitFor();
+    await page.getByText(/삭제함\(.*까지 되돌릴 수 있음\)/).waitFor();
+    await page.getByRole('button', { name: '되돌리기' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: '되돌리기' }).press('Enter');
+    await card.waitFor();
+    expect(await page.getByText('되돌릴 수 있음').count()).toBe(0);
+    expect(saved()).toEqual([rule]);
+  });
+
+  it('rules: what is not saved is kept over a click on the menu and the end of the session', async () => {
+    const { url } = await open();
+    const { page } = await browse(`${url}/#/rules?rule=new`, { locale: 'ko-KR' });
+    await page.getByRole('combobox', { name: '목록' }).selectOption('회사');
+    await page.getByRole('button', { name: '조건 추가' }).click();
+    await page.getByRole('combobox', { name: '필드', exact: true }).selectOption('직원수');
+    await page.getByRole('combobox', { name: '조건', exact: true }).selectOption('이상');
+    await page.getByLabel('값', { exact: true }).fill('1천만명');
+    await page.getByText('숫자로 읽을 수 없습니다').waitFor();
+    expect(await page.getByRole('button', { name: '저장하고 켜기' }).isDisabled()).toBe(true);
+    await page.getByLabel('값', { exact: true }).fill('1천만');
+    const sentence = page.getByRole('heading', { name: '회사의 직원수가 10,000,000 이상이면' });
+    await sentence.waitFor();
+    await page.getByRole('link', { name: '문제' }).click();
+    await page.getByRole('link', { name: '규칙', exact: true }).click();
+    await page.getByText('저장하지 않은 새 규칙이 있습니다.').waitFor();
+    await page.getByRole('link', { name: '이어서 쓰기' }).click();
+    await sentence.waitFor();
+    expect(await page.getByLabel('값', { exact: true }).inputValue()).toBe('1천만');
+    await page.context().clearCookies();
+    await page.getByText('12시간이 지났거나').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel('토큰').fill(OPERATE);
+    await page.keyboard.press('Enter');
+    await sentence.waitFor();
+    await page.getByText('저장하지 않은 내용을 불러왔습니다.').waitFor();
+    await page.getByRole('button', { name: '버리기' }).click();
+    await page.getByRole('heading', { name: '고객이 수정되면' }).waitFor();
+    await page.getByRole('link', { name: '규칙', exact: true }).click();
+    await page.getByRole('link', { name: '새 규칙' }).waitFor();
+    expect(await page.getByText('저장하지 않은').count()).toBe(0);
   });
 });
