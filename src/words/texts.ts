@@ -76,7 +76,7 @@ const TEXTS = {
   'event.late': ['late', '늦은 알림'],
   'event.merged': ['merged into {id}', '{id}에 병합됨'],
   'event.reappeared': ['had been deleted', '삭제되었다가 다시 나타남'],
-  'event.by': ['by {name}', '{name} 변경'],
+  'event.by': ['by {name}', '변경: {name}'],
   'event.open': ['Open', '열기'],
 
   // Fields and values.
@@ -142,6 +142,7 @@ const TEXTS = {
   'digest.updated': ['{count} {object} {count|update|updates}', '{object} 수정 {count}건'],
   'digest.others': ['{count} {count|other|others}', '기타 {count}건'],
   'digest.people': ['By person in charge: {people}', '담당자별: {people}'],
+  'digest.nobody': ['nobody', '담당자 없음'],
   'digest.person': ['{name} {count}', '{name} {count}건'],
   'digest.event': ['{title} – {object} {verb}', '{title} – {object} {verb}'],
   'digest.link': ['Open the status page', '상태 페이지에서 보기'],

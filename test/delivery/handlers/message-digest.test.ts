@@ -51,7 +51,7 @@ describe('a digest as a message', () => {
     const { title, lines, link } = digestText(digestOf(someEvents(), 'https://status.example.com/#/changes'), formats);
     expect(title).toBe('14 changes in acme: 12 people created, 1 person update, 1 todo completed');
     expect(lines).toEqual([
-      'By person in charge: 이가상 7, 김가상 6',
+      'By person in charge: 이가상 7, 김가상 6, nobody 1',
       '• 가상 <고객> 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
       '• 견적서 보내기 – todo completed · 가상 고객 1',
       ...Array.from({ length: 8 }, (_, at) => `• 가상 고객 ${at} – person created`),
@@ -89,7 +89,7 @@ describe('a digest as a message', () => {
     const { title, lines } = digestText(digestOf(someEvents()), formats);
     expect(title).toBe('acme 변경 14건: 고객 12명 생성, 고객 수정 1건, TODO 1건 완료');
     expect([...lines.slice(0, 2), ...lines.slice(-2)]).toEqual([
-      '담당자별: 이가상 7건, 김가상 6건',
+      '담당자별: 이가상 7건, 김가상 6건, 담당자 없음 1건',
       '• 가상 <고객> 0 – 고객 수정 · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
       '• 가상 고객 7 – 고객 생성',
       '… 외 4건',
@@ -105,7 +105,7 @@ describe('a digest as a message', () => {
     const { text } = JSON.parse(receiver.received[0]?.body ?? '') as { text: string };
     expect(text.split('\n').slice(0, 3)).toEqual([
       '*14 changes in acme: 12 people created, 1 person update, 1 todo completed*',
-      'By person in charge: 이가상 7, 김가상 6',
+      'By person in charge: 이가상 7, 김가상 6, nobody 1',
       '• 가상 &lt;고객&gt; 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
     ]);
     expect(text.split('\n').at(-1)).toBe('<https://status.example.com/#/changes|Open the status page>');

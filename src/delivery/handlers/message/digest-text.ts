@@ -45,6 +45,12 @@ export function digestText(digest: DigestSummary, formats: Formats): TitledText 
   // Of a person whose name no record has, only an id is known, which says nothing to a reader.
   const named = people.filter(({ id, name }) => name !== id);
   const inCharge = [...named, ...people.filter((one) => !named.includes(one))];
+  const unowned = count - people.reduce((sum, one) => sum + one.count, 0);
+  const nobody = unowned > 0 ? [personText({ id: '', name: t('digest.nobody'), count: unowned })] : [];
+  const owners = upTo(
+    Math.min(MOST_PEOPLE, named.length),
+    inCharge.map((one) => ({ text: personText(one), count: one.count })),
+  );
   return {
     title: t('digest.title', {
       workspace,
@@ -55,16 +61,7 @@ export function digestText(digest: DigestSummary, formats: Formats): TitledText 
       ),
     }),
     lines: [
-      ...(named.length > 0
-        ? [
-            t('digest.people', {
-              people: upTo(
-                Math.min(MOST_PEOPLE, named.length),
-                inCharge.map((one) => ({ text: personText(one), count: one.count })),
-              ),
-            }),
-          ]
-        : []),
+      ...(named.length > 0 ? [t('digest.people', { people: [owners, ...nobody].join(', ') })] : []),
       ...first.map((event) => `• ${eventLine(event, formats)}`),
       ...(more > 0 ? [t('count.more', { count: formats.number(more) })] : []),
     ],
