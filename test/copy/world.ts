@@ -48,6 +48,8 @@ export class World {
   readonly declaredGone = new Set<string>();
   /** By subscription: `resume` said that the log dropped events which it had not read. */
   readonly missed = new Set<string>();
+  /** Redis went back twice, and the clock in between: nothing says how high the sequences were that are lost (decision 11). */
+  sequencesMayBeLow = false;
   removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
   guarded: Guarded[] = [];
   /** Own records that the last complete sweep has seen; none since Redis went back. */
@@ -61,6 +63,7 @@ export class World {
   /** Null: this process does the work. */
   readonly #processes: Processes | null;
   #skippedMs = 0;
+  #wentBackAtMs = Number.NEGATIVE_INFINITY;
   #steppedMs = 0;
   #baseUrl = '';
   #checkedTo = '0';
@@ -187,6 +190,9 @@ export class World {
   /** Redis goes back to the last backup. @returns false where there is none */
   async goBack(): Promise<boolean> {
     if (!(await this.redis.goBack())) return false;
+    const nowMs = this.clock.now();
+    this.sequencesMayBeLow ||= nowMs < this.#wentBackAtMs;
+    this.#wentBackAtMs = Math.max(this.#wentBackAtMs, nowMs);
     this.#checkedTo = '0';
     this.rule?.wentBack();
     for (const receiver of this.receivers) receiver.wentBack();
