@@ -16,7 +16,10 @@ export function Doubts({ doubts }: Pick<RulesAnswer['rules'][number], 'doubts'>)
   return (
     <>
       {doubts.map((one) => (
-        <p key={`${one.why} ${one.field} ${one.wants.join()}`} class="notice bad">
+        <p
+          key={`${one.why} ${one.field} ${one.wants.join()}`}
+          class={`notice ${one.why === 'unseen' ? 'warn' : 'bad'}`}
+        >
           {doubtText(one, t)}
         </p>
       ))}

@@ -104,7 +104,7 @@ function Removed({ answer: { rules, revision }, again }: { answer: RulesAnswer; 
             label={t('rules.undo')}
             run={() => changed(act('saveRule', { id: rule.id, revision, rule: { ...rule } }), t).finally(again)}
           >
-            <p>{t('rules.turnOnSure')}</p>
+            {rule.enabled !== false && <p>{t('rules.turnOnSure')}</p>}
           </Action>
         </p>
       ))}

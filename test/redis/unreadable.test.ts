@@ -11,7 +11,6 @@ import { createVerifiedStore } from '../../src/delivery/verify/verified-store.js
 import { createHealthStore } from '../../src/delivery/health.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { trimLog } from '../../src/delivery/run/retention.js';
 import { createScheduleStore } from '../../src/feed/store/schedule.js';
 import { createStateGuard } from '../../src/log/state-guard.js';
