@@ -2,6 +2,9 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Schedule } from './handlers/handler.js';
 
+/** The window of `mostPerMinute`. A second more than a minute: one message may take longer to arrive than another. */
+export const ALLOWANCE_MS = 61_000;
+
 type Zoned = Temporal.ZonedDateTime;
 
 /** The first moment after this time, ms; never this time or an earlier one. A time of day that does not exist, as a clock is put forward, is an hour later. */

@@ -1,5 +1,5 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share. */
-import { Queue, type Job, type JobType, type MinimalQueue, type QueueOptions } from 'bullmq';
+import { Queue, RateLimitError, type Job, type JobType, type MinimalQueue, type QueueOptions } from 'bullmq';
 import { messageOf, usage } from '../kit/errors.js';
 import type { FailedAttempt } from './failure.js';
 import type { Redis } from '../redis/client.js';
@@ -135,3 +135,12 @@ export function keptJobs(isOrdered: boolean, dead?: DeadLetterRetention) {
   const { ageMs, count } = dead;
   return { removeOnComplete, removeOnFail: { age: Math.ceil(ageMs / 1_000), ...(count !== null && { count }) } };
 }
+
+/** No worker of the queue takes a job for so long. @throws what returns the job of the run to the front of the queue */
+export async function restQueue(queue: QueueHandle, ms: number): Promise<never> {
+  await queue.getBackend().setRateLimit(ms);
+  throw new RateLimitError();
+}
+
+/** BullMQ looks for such a rest only where the worker has a limit of its own. This one is never reached. */
+export const MAY_REST = { limiter: { max: Number.MAX_SAFE_INTEGER, duration: 1_000 } };

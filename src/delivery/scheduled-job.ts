@@ -11,9 +11,6 @@ import { nextMoment } from './moments.js';
 import type { JobData } from './queues.js';
 import type { DispatchContext } from './stores.js';
 
-/** The window of `mostPerMinute`. */
-export const ALLOWANCE_MS = 60_000;
-
 const SCHEDULED = 'scheduled';
 
 const idIn = (workspace: string): string => `${SCHEDULED}.${workspace}`;

@@ -10,6 +10,7 @@ import type { Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
 import type { RedisUse } from '../redis/watch.js';
 import { createAllowanceStore } from './run/allowance.js';
+import { createPaceStore } from './run/pace.js';
 import { createBackfillStore } from './act/backfills.js';
 import { createRecordGate } from './groups/gate.js';
 import type { Subscription } from './handlers/handler.js';
@@ -26,6 +27,7 @@ export interface DeliveryStores {
   offsets: ReturnType<typeof createOffsetStore>;
   gate: ReturnType<typeof createRecordGate>;
   allowance: ReturnType<typeof createAllowanceStore>;
+  pace: ReturnType<typeof createPaceStore>;
   backfills: ReturnType<typeof createBackfillStore>;
   health: ReturnType<typeof createHealthStore>;
   receipts: ReturnType<typeof createReceiptStore>;
@@ -39,6 +41,7 @@ export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
     allowance: createAllowanceStore(redis, keys),
+    pace: createPaceStore(redis, keys),
     backfills: createBackfillStore(redis, keys),
     health: createHealthStore(redis, keys),
     receipts: createReceiptStore(redis, keys),

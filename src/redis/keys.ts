@@ -131,9 +131,6 @@ export class Keys {
   /** hash `<snapshot>.<serial>` → `<delivery id> <record>`: what a snapshot has staged and no handler has got yet. */
   undelivered = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `undelivered:${workspace}`);
-  /** string with TTL: events of the workspace that were to be handled one by one in this window. */
-  allowance = (subscription: string, workspace: string): string =>
-    this.#subscription(subscription, `allowance:${workspace}`);
   /** stream, field: number of its last receipt, value: receipts of ended attempts (receipt.ts), one a line, some 5 kB. */
   receipts = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `receipts:${workspace}`);
@@ -148,6 +145,20 @@ export class Keys {
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
   once = (subscription: string, workspace: string, eventId: string): string =>
     this.#subscription(subscription, `once:${workspace}:${eventId}`);
+
+  // Per destination: a digest of host and path, because the path may be a secret. A subscription that posts nowhere has its name.
+
+  /** string with TTL: messages that were to be sent in this window, of all subscriptions and workspaces. */
+  allowance = (destination: string): string => this.#destination(destination, 'allowance');
+  /**
+   * hash with TTL, ms by the clock of Redis: `at`: of the last call; `last`: when the last attempt went. After a refusal, `held`: until when nothing goes;
+   * `probe`: who goes then, alone, and `alone`: until when that is waited for.
+   */
+  pace = (destination: string): string => this.#destination(destination, 'pace');
+  /** sorted set with TTL, score ms: `<subscription>/<job>` of the attempts that wait for their turn. */
+  turns = (destination: string): string => this.#destination(destination, 'turns');
+  /** sorted set with TTL, score ms: the attempts of the last minute, and those that have a turn, where their number is limited. */
+  sent = (destination: string): string => this.#destination(destination, 'sent');
 
   // BullMQ's own keys.
 
@@ -183,6 +194,10 @@ export class Keys {
 
   #workspace(workspace: string, name: string): string {
     return `${this.prefix}:{${workspace}}:${name}`;
+  }
+
+  #destination(destination: string, name: string): string {
+    return `${this.prefix}:to:{${destination}}:${name}`;
   }
 
   #subscription(subscription: string, name: string): string {

@@ -3,7 +3,7 @@ import { DisableSubscriptionError } from '../../src/delivery/handlers/errors.js'
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
-import { appendEvents, changeEvent, firstChangesOf } from '../support/events.js';
+import { appendEvents, firstChangesOf } from '../support/events.js';
 import { heardLog } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
@@ -186,23 +186,5 @@ describe('circuit breaker: disable and enable commands', () => {
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1']);
     expect(heard).toMatchObject([{ level: 'warn', message: expect.stringContaining('resumed') as string }]);
-  });
-});
-
-describe('rate limit', () => {
-  const EVENTS = Array.from({ length: 8 }, (_, index) => changeEvent({ record: `r${index}`, sequence: 1 }));
-
-  it('applies to all processes together', async () => {
-    const starts: number[] = [];
-    const paced = aSubscription('ops', () => void starts.push(performance.now()), {
-      rate: { requests: 10, perSeconds: 1 },
-    });
-    const first = await runFanOut(test, [paced]);
-    await runFanOut(test, [paced]);
-    await appendEvents(test, EVENTS);
-    await first.settled(120_000);
-    expect(starts).toHaveLength(8);
-    // One per 100 ms. The start of a process may delay the first one.
-    expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(6 * 100);
   });
 });

@@ -207,7 +207,7 @@ export interface Subscription extends Selection {
   readonly handleDigest?: HandleDigest | undefined;
   /** It has no `handle` of its own: a single event is a digest of one. */
   readonly digestOnly?: boolean | undefined;
-  /** Events of a workspace that are handled one by one in any minute; the rest of the minute is one digest. */
+  /** Messages to its destination in any minute; the events beyond them are one digest. Of several subscriptions the lowest one holds. */
   readonly mostPerMinute?: number | undefined;
   /** It gets no events, but a report at these moments. */
   readonly report?: { readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
@@ -215,11 +215,13 @@ export interface Subscription extends Selection {
   readonly receipts?: ReceiptRetention | null | undefined;
   /** The host that it posts to. */
   readonly address?: string | undefined;
+  /** Where it posts to, as a digest of host and path: limit, rate and the pause after a refusal are shared by all that post there. */
+  readonly destination?: string | undefined;
   /** `where`, if it was given as data. */
   readonly conditions?: object | undefined;
   /** If set, consecutive changes of a record are merged until it stays unchanged. */
   readonly settle?: Settling | undefined;
-  /** Limit of deliveries for all processes together, evenly spread. */
+  /** Limit of attempts to its destination, of all that post there together, evenly spread. */
   readonly rate?: Rate | undefined;
   /** The subscription is paused when no attempt has succeeded for this time, ms; never if left out. */
   readonly disableAfterMs?: number | undefined;

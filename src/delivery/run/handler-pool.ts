@@ -16,6 +16,7 @@ import { AttemptFailedError } from '../failure.js';
 import {
   causeOf,
   keptJobs,
+  MAY_REST,
   queueOptions,
   type DeadLetterRetention,
   type QueueKeys,
@@ -170,7 +171,7 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const episode = { begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts } as const;
   const failing = new Episode({ ...episode, log: logger, clock });
   let working: Promise<void> | undefined;
-  const runs = createRuns({ ...options, failing, queue: () => worker });
+  const runs = createRuns({ ...options, failing, closing: closing.signal, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
   const errors = new Tally((found) => logger.warn({ ...facts, ...found }, 'worker error, the worker continues'));
   worker.on('stalled', runs.lost);
@@ -224,7 +225,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
     autorun: false,
     ...(queueTelemetry && { telemetry: queueTelemetry }),
     concurrency: subscription.concurrency,
-    ...limiterOf(subscription),
+    ...(subscription.destination !== undefined && MAY_REST),
     lockDuration: lockMs,
     skipLockRenewal: true,
     stalledInterval: stalledCheckMs,
@@ -236,17 +237,6 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
         error instanceof AttemptFailedError ? error.waitMs : DEFAULT_RETRY_MS,
     },
   };
-}
-
-/** With a shorter window, the waiting costs more time than the sending. */
-const LEAST_WINDOW_MS = 50;
-
-/** BullMQ counts in Redis, for all workers of the queue. The windows are short, so that calls are spread evenly. */
-function limiterOf({ rate }: Subscription) {
-  if (rate === undefined) return {};
-  const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
-  const max = Math.max(1, Math.round(LEAST_WINDOW_MS / intervalMs));
-  return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
 }
 
 /** After a failure outside the handler, such as a lost connection. Short, because the event is not the cause. */

@@ -10,7 +10,7 @@ import type { ChangefeedError } from '../../kit/errors.js';
 import { runLoop } from '../../kit/loop.js';
 import { optionsError } from '../../kit/schema/problem.js';
 import { enqueueEvents, loggedAt, originOf } from '../deliveries.js';
-import { ALLOWANCE_MS, planDigestIn, planNext, scheduledJob, scheduleOf } from '../scheduled-job.js';
+import { planDigestIn, planNext, scheduledJob, scheduleOf } from '../scheduled-job.js';
 import { compileSelection, readsWorkspace } from '../../events/pattern.js';
 import type { DispatchContext } from '../stores.js';
 import { snapshotNameOf, type StoredTask } from '../act/backfills.js';
@@ -24,6 +24,8 @@ const BATCH = 250;
 const TASKS_INTERVAL_MS = 2_000;
 /** How often it looks whether a digest has gone, or one is still to be planned. */
 const PLANNED_WAIT_MS = 2_000;
+/** What was beyond the limit before goes first, where a digest found nothing left. */
+const AFTER_OTHERS_MS = 500;
 /** A process may be stopped until shortly before a report, and started again. */
 const REPORTS_INTERVAL_MS = 10_000;
 
@@ -172,7 +174,7 @@ class SubscriptionReader {
     const selected = sendable.events.filter(({ event }) => this.#options.selects(event));
     const allowed = await this.#allowed(selected.length);
     if (allowed === null) return PLANNED_WAIT_MS;
-    const entered = selected.slice(0, allowed.events);
+    const entered = selected.slice(0, allowed.messages);
     const enqueued = await enqueueEvents(entered, { ...this.#options, readAt: { offset: after } }, this.#options);
     this.#pending = enqueued ?? this.#pending;
     const isCut = entered.length < selected.length;
@@ -183,7 +185,7 @@ class SubscriptionReader {
       // A snapshot was begun, which must not be forgotten.
       ...(batch !== read && { task: snapshotNameOf(workspace) }),
     });
-    if (isCut) await planDigestIn(this.#options.queue, workspace, allowed.endsInMs);
+    if (isCut) await planDigestIn(this.#options.queue, workspace, allowed.endsInMs + AFTER_OTHERS_MS);
     return 0;
   }
 
@@ -200,13 +202,13 @@ class SubscriptionReader {
   }
 
   /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */
-  async #allowed(events: number): Promise<{ events: number; endsInMs: number } | null> {
+  async #allowed(messages: number): Promise<{ messages: number; endsInMs: number } | null> {
     const { workspace, subscription, queue, allowance } = this.#options;
-    const { name, mostPerMinute: most } = subscription;
-    if (most === undefined) return { events, endsInMs: 0 };
+    const { mostPerMinute: most } = subscription;
+    if (most === undefined) return { messages, endsInMs: 0 };
     if ((await scheduledJob(queue, workspace)) !== undefined) return null;
-    if (events === 0) return { events, endsInMs: 0 };
-    return await allowance.take(workspace, name, { events, most, windowMs: ALLOWANCE_MS });
+    if (messages === 0) return { messages, endsInMs: 0 };
+    return await allowance.take(subscription, { messages, most });
   }
 
   /** Begins a snapshot where the batch reports that Redis forgot something, and the subscription wants one then. */

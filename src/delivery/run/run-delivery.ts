@@ -6,6 +6,7 @@
  *   load      its event, from the log or from its group
  *   settle    (debounce.ts) it waits until its record is quiet, and its followers are merged into it
  *   crashed   are its attempts used up by processes that were lost while they handled it?
+ *   turn      (turn.ts) it waits until its destination may have it
  *   attempt   the handler is called
  *   leave     its receipt is kept, it leaves its group, and the next head gets its job
  *   report    BullMQ completes, delays, fails or requeues the job (run.ts)
@@ -18,6 +19,7 @@
  *   retry               receipt; it stays the head, and BullMQ delays it by the policy
  *   left                next head
  *   waits               it stays the head, and BullMQ delays it
+ *   rests               it stays the head, at the front of the queue, which rests
  *   paused, stopping    the attempt does not count: it stays the head, at the front of the queue
  *   TakenOver (thrown)  another run has it: nothing follows
  *
@@ -43,6 +45,7 @@ import {
   waitBefore,
   type GivenRun,
 } from './run.js';
+import { endTurn, hasTurn, waitForTurn } from './turn.js';
 
 const DEAD = 'event became a dead letter';
 
@@ -50,8 +53,8 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const outcome = await outcomeOf(given, context);
   await leave(outcome, given, context);
   if (outcome.outcome === 'delivered' || outcome.outcome === 'skipped') return;
-  if (outcome.outcome !== 'left') await report(outcome, given);
-  else if (outcome.death !== undefined) await report({ outcome: 'dead', failure: outcome.death }, given);
+  if (outcome.outcome !== 'left') await report(outcome, given, context);
+  else if (outcome.death !== undefined) await report({ outcome: 'dead', failure: outcome.death }, given, context);
 }
 
 async function outcomeOf(given: GivenRun, context: RunContext): Promise<Outcome> {
@@ -61,7 +64,16 @@ async function outcomeOf(given: GivenRun, context: RunContext): Promise<Outcome>
   if (isOutcome(loaded)) return loaded;
   const settled = context.subscription.settle === undefined ? loaded : await settle(loaded, context);
   if (isOutcome(settled)) return settled;
-  return crashed(settled, context) ?? (await attempt(settled, context));
+  return crashed(settled, context) ?? (await inTurn(settled, context));
+}
+
+/** @throws TakenOver */
+async function inTurn(run: Run, context: RunContext): Promise<Outcome> {
+  const turn = await waitForTurn(run, run.attempt, context);
+  if (!hasTurn(turn)) return turn;
+  const outcome = await attempt(run, context);
+  if (outcome.outcome !== 'stopping') await endTurn(turn, run, context);
+  return outcome;
 }
 
 function isOutcome(step: ClaimedRun | Outcome): step is Outcome {
@@ -199,6 +211,7 @@ async function askToLeave(ended: Outcome, own: Claim, context: RunContext) {
     case 'left':
       return ended;
     case 'waits':
+    case 'rests':
     case 'stopping':
       return STAYS;
   }

@@ -6,6 +6,7 @@
 import { isoTime } from '../../kit/clock.js';
 import { messageOf } from '../../kit/errors.js';
 import { callWithin, contextFor, statusIn } from './attempt.js';
+import { limitOf } from './allowance.js';
 import { digestCall, rangeOf, type Attempt, type Call } from './digest-call.js';
 import type { Subscription } from '../handlers/handler.js';
 import { momentBefore, nextMoment } from '../moments.js';
@@ -19,9 +20,11 @@ import {
   TakenOver,
   waitBefore,
   type GivenRun,
+  type NoTurn,
   type RunOptions,
 } from './run.js';
 import { scheduleOf } from '../scheduled-job.js';
+import { endTurn, hasTurn, waitForTurn, type Turn } from './turn.js';
 
 /** As receipts name it; no event has this type. */
 const REPORT_TYPE = 'changefeed.report';
@@ -40,10 +43,10 @@ export async function runScheduled(run: GivenRun, options: RunOptions): Promise<
   const nowMs = await log.serverMs();
   const untilMomentMs = attemptsMade === 0 ? (data.atMs ?? 0) - nowMs : 0;
   const waitMs = Math.max(untilMomentMs, await waitBefore(run, options));
-  if (waitMs > 0) return await report({ outcome: 'waits', waitMs }, run);
+  if (waitMs > 0) return await report({ outcome: 'waits', waitMs }, run, options);
   const unknownMs = unknownFor(run, nowMs, options);
   if (unknownMs !== null)
-    return unknownMs < ROLLOUT_MS ? await report({ outcome: 'waits', waitMs: OTHERS_MS }, run) : undefined;
+    return unknownMs < ROLLOUT_MS ? await report({ outcome: 'waits', waitMs: OTHERS_MS }, run, options) : undefined;
   const { verify, report: reported, digest, mostPerMinute } = subscription;
   if (verify !== undefined) await runVerify(run, options);
   else if (reported !== undefined) await runReport(run, nowMs, reported, options);
@@ -63,6 +66,7 @@ function unknownFor({ job: { data } }: GivenRun, nowMs: number, { subscription, 
 }
 
 async function runDigest(run: GivenRun, options: RunOptions): Promise<void> {
+  await takeOne(run, options);
   const range = await rangeOf(run, options);
   if (range === null) return;
   const { workspace, after, to } = range;
@@ -71,6 +75,15 @@ async function runDigest(run: GivenRun, options: RunOptions): Promise<void> {
   // A run that lost its lock meanwhile moves the offset too: the run that has the lock now then sends nothing.
   await options.offsets.advance(workspace, options.subscription.name, { from: after, to });
   if (outcome === 'handled') await noteSuccess(run, options);
+}
+
+/** A digest of what was beyond the limit is a message within it, which many subscriptions share. All its attempts are one. */
+async function takeOne(run: GivenRun, options: RunOptions): Promise<void> {
+  const { subscription, allowance } = options;
+  const most = limitOf(options);
+  if (most === undefined || run.job.data.logId !== '') return;
+  const { messages, endsInMs } = await allowance.take(subscription, { messages: 1, most });
+  if (messages === 0) await report({ outcome: 'waits', waitMs: endsInMs }, run, options);
 }
 
 /** Of several moments that have passed, as while the subscription was paused, the last one is reported. */
@@ -129,24 +142,36 @@ async function attempted(
     return 'over';
   }
   let about: Noted | undefined;
-  const startedMs = clock.monotonic();
+  let startedMs = clock.monotonic();
+  let turn: Turn | NoTurn | undefined;
   try {
     const call = await prepare();
     if (call === null) return 'nothing';
     about = call.about;
-    while (isLockOver(run)) await extendLock(run, options);
-    const status = statusIn(await call.send());
-    const delivered = { outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status } as const;
-    await noteAttempt(about, delivered, options);
-    return 'handled';
+    turn = await waitForTurn(run, attempt, options);
+    startedMs = clock.monotonic();
+    const status = hasTurn(turn) ? await send(call, run, options) : null;
+    if (status !== null) {
+      const delivered = { outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, ...status } as const;
+      await noteAttempt(about, delivered, options);
+    }
   } catch (error) {
     const ms = clock.monotonic() - startedMs;
     const failed = await outcomeOfFailure(error, run, { attempt, beganMs, ms, facts, ended: ENDED }, options);
-    if (failed.outcome === 'stopping') return await report(failed, run);
+    if (failed.outcome === 'stopping') return await report(failed, run, options);
+    if (turn !== undefined) await endTurn(turn, run, options);
     const nextAtMs = failed.outcome === 'retry' ? clock.now() + failed.waitMs : undefined;
     await noteAttempt(about, { outcome: 'retry', failure: failed.failure, nextAtMs }, options);
-    return failed.outcome === 'dead' ? 'over' : await report(failed, run);
+    return failed.outcome === 'dead' ? 'over' : await report(failed, run, options);
   }
+  if (!hasTurn(turn)) return await report(turn, run, options);
+  await endTurn(turn, run, options);
+  return 'handled';
+}
+
+async function send(call: Call, run: GivenRun, options: RunOptions): Promise<{ status: number | undefined }> {
+  while (isLockOver(run)) await extendLock(run, options);
+  return { status: statusIn(await call.send()) };
 }
 
 /** It is in no ordering group: a receipt of its own, before the offset moves. */

@@ -4,7 +4,7 @@ import type { Delivery } from '../deliveries.js';
 import type { FailedAttempt, Wait } from '../failure.js';
 import type { Claim, GroupEntry, HeadJob } from '../groups/gate.js';
 import type { Noted, Skipped } from '../receipts/note.js';
-import type { GivenRun, RunOptions } from './run.js';
+import type { GivenRun, NoTurn, RunOptions } from './run.js';
 
 export interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;
@@ -31,9 +31,9 @@ export type Outcome =
   | { outcome: 'delivered'; about: Noted; attempt: number; ms: number; status: number | undefined }
   | { outcome: 'skipped'; about: Noted; why: Skipped }
   | { outcome: 'dead'; about: Delivery; failure: FailedAttempt }
-  | ({ outcome: 'retry'; about: Noted; failure: FailedAttempt } & Wait)
+  | ({ outcome: 'retry'; about: Noted; failure: FailedAttempt; isHeld: boolean } & Wait)
   | { outcome: 'paused'; about: Noted; failure: FailedAttempt }
-  | { outcome: 'stopping' }
+  | NoTurn
   | { outcome: 'waits'; waitMs: number }
   /** `death`: it was written before. */
   | { outcome: 'left'; next: GroupEntry | null; death?: FailedAttempt };

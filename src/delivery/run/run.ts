@@ -3,7 +3,7 @@
  * It must not know what an event or an ordering group is.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
-import { partsOf } from '../handlers/errors.js';
+import { partsOf, retryAfterMsOf, statusOf } from '../handlers/errors.js';
 import type { ReportOutcome, Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../../kit/clock.js';
 import type { Episode } from '../../kit/episode.js';
@@ -22,7 +22,7 @@ import {
   type FailedAttempt,
   type Wait,
 } from '../failure.js';
-import type { JobData, QueueHandle } from '../queues.js';
+import { restQueue, type JobData, type QueueHandle } from '../queues.js';
 import type { Noting } from '../receipts/note.js';
 import type { DeliveryStores } from '../stores.js';
 import type { VerifyOptions } from '../verify/verify.js';
@@ -49,8 +49,12 @@ export interface RunOptions extends HandlingContext {
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
   queue: () => QueueHandle;
+  /** All of the configuration: some post to the same destination. */
+  subscriptions: readonly Subscription[];
   /** Its failures in this process since the last success. */
   failing: Episode;
+  /** Aborts when no more jobs are taken. */
+  closing: AbortSignal;
 }
 
 /** What is known of the lock of a run. Its time is real: the lock does not follow `clock`. */
@@ -90,9 +94,13 @@ export function isLockOver({ lock }: GivenRun): boolean {
   return systemClock.monotonic() >= lock.untilMs;
 }
 
+/** An attempt does not go now. `rests`: nothing of its queue does, for so long. */
+export type NoTurn = { outcome: 'stopping' } | { outcome: 'rests'; waitMs: number };
+
 /** How a failed attempt ends its run. `paused` and `stopping`: it does not count. */
 export type Failed =
-  | ({ outcome: 'retry'; failure: FailedAttempt } & Wait)
+  /** `isHeld`: so is all that goes to its destination, so it stays the first one of its queue. */
+  | ({ outcome: 'retry'; failure: FailedAttempt; isHeld: boolean } & Wait)
   | { outcome: 'dead'; failure: FailedAttempt }
   | { outcome: 'paused'; failure: FailedAttempt }
   | { outcome: 'stopping' };
@@ -125,14 +133,37 @@ export async function outcomeOfFailure(
   // What failed is the first to be handled when the subscription is resumed.
   if (health === 'paused') return { outcome: 'paused', failure };
   const decision = decideRetry(error, { attempt, retry: subscription.retry, random: Math.random() });
+  const waitMs = decision.outcome === 'retry' ? decision.waitMs : null;
+  const isHeld = await holdAfter(error, waitMs, { job, lock }, context);
   if (decision.outcome === 'dead') {
     logFailure(error, { ...attempted, failure, because: decision.because }, context);
     return { outcome: 'dead', failure };
   }
-  logFailure(error, { ...attempted, failure, retryInMs: decision.waitMs }, context);
-  const { waitMs } = decision;
-  return { outcome: 'retry', failure, waitMs, untilMs: (await context.log.serverMs()) + waitMs };
+  const { waitMs: retryInMs } = decision;
+  logFailure(error, { ...attempted, failure, retryInMs }, context);
+  return { outcome: 'retry', failure, isHeld, waitMs: retryInMs, untilMs: (await context.log.serverMs()) + retryInMs };
 }
+
+/** The same event goes to many subscriptions. */
+export function turnOf({ job }: GivenRun, { subscription }: RunOptions): string {
+  return `${subscription.name}/${job.id ?? ''}`;
+}
+
+/**
+ * The receiver asked for a pause: nobody sends to the destination before it is over, then this attempt's delivery goes first, alone.
+ * @param waitMs how long its next attempt waits; null: none follows
+ */
+async function holdAfter(error: unknown, waitMs: number | null, run: GivenRun, context: RunOptions): Promise<boolean> {
+  const { subscription, pace } = context;
+  const asked = retryAfterMsOf(error);
+  const isRefused = asked !== undefined || statusOf(error) === TOO_MANY;
+  if (subscription.destination === undefined || !isRefused) return false;
+  const ms = waitMs ?? asked ?? subscription.retry.delayMs;
+  await pace.hold(subscription.destination, { id: turnOf(run, context), ms, again: waitMs !== null });
+  return true;
+}
+
+const TOO_MANY = 429;
 
 /**
  * A job comes too early where the clock of this process is ahead of that which planned it, where that was ahead, or where a person has promoted
@@ -178,13 +209,18 @@ export function logFailure(
 }
 
 /** The outcomes that BullMQ hears of. It completes the job after any other. */
-type Reported = Failed | { outcome: 'waits'; waitMs: number };
+type Reported = Failed | NoTurn | { outcome: 'waits'; waitMs: number };
 
 /** @throws what tells BullMQ to delay, fail or requeue the job */
-export async function report(ended: Reported, { job, lock }: GivenRun): Promise<never> {
+export async function report(ended: Reported, { job, lock }: GivenRun, { queue }: RunOptions): Promise<never> {
   switch (ended.outcome) {
     case 'retry':
-      throw new AttemptFailedError(ended.failure, ended);
+      if (!ended.isHeld) throw new AttemptFailedError(ended.failure, ended);
+      // At once and to the front: the destination has it wait, and what is behind it too.
+      job.opts.lifo = true;
+      throw new AttemptFailedError(ended.failure, { waitMs: 0, untilMs: ended.untilMs - ended.waitMs });
+    case 'rests':
+      return await restQueue(queue(), ended.waitMs);
     case 'dead':
       throw deadLetterError(ended.failure);
     case 'waits':

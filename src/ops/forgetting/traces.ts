@@ -9,7 +9,7 @@ const CHUNK = 200;
 
 /** Keys of a subscription about the log of a workspace. */
 const OF_LOG = [
-  ...(['entered', 'pending', 'staged', 'seen', 'undelivered', 'allowance'] as const),
+  ...(['entered', 'pending', 'staged', 'seen', 'undelivered'] as const),
   ...(['receipts', 'openReceipts', 'verified'] as const),
 ];
 

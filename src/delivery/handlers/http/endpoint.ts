@@ -1,4 +1,5 @@
 /** Options of handlers that post to a URL: target, allowed hosts, rate, and when a failing one is paused. */
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
@@ -31,7 +32,7 @@ export const endpointShape = {
     })
     .readonly()
     .default([]),
-  /** Upper bound of the requests that all processes together send. @defaultValue as fast as `concurrency` allows; message: one per second */
+  /** Upper bound of the requests to the URL, of all that post there, in all processes. @defaultValue as fast as `concurrency` allows; message: one per second */
   rate: rateOptions.optional(),
   /**
    * The subscription is paused when no attempt has succeeded for this long; `false`: never. `changefeed resume` resumes
@@ -64,6 +65,11 @@ export function toEndpoint<Options extends { url: string; allowHosts: readonly s
   }
   url.hash = '';
   return { ...rest, allowances, url };
+}
+
+/** The same for all that post there. The path may be a secret, so it is not kept as it is. */
+export function destinationOf({ host, pathname }: URL): string {
+  return createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 32);
 }
 
 const LONGEST_SHOWN = 15;

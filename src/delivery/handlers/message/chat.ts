@@ -4,7 +4,7 @@ import type { ListName } from '../../../crm/lists/lists.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { wordsFor } from '../../../words/words.js';
 import type { DigestContext, Rate } from '../handler.js';
-import { ENDPOINT_RETRY } from '../http/endpoint.js';
+import { destinationOf, ENDPOINT_RETRY } from '../http/endpoint.js';
 import type { Allowances } from '../http/guard.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from './services.js';
@@ -76,6 +76,7 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
       rate: channel.rate ?? service.rate,
       disableAfterMs,
       address: url.host,
+      destination: destinationOf(url),
       reach: () => post.reach(),
       close: () => post.close(),
     },

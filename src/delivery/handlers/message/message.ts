@@ -19,8 +19,8 @@ export const messageOptions = strictOptions({
   ...endpointShape,
   ...digestShape,
   /**
-   * Without `digest`: messages that are sent in any minute for one workspace. What is found beyond them until the minute is over becomes
-   * one message, as of a digest. `false`: each event is a message, however many there are. @defaultValue 20
+   * Without `digest`: messages that arrive at the URL in any minute, of all subscriptions, rules and workspaces that have a limit there. What is
+   * found beyond them until the minute is over becomes one message, as of a digest. `false`: each event is a message. @defaultValue 20
    */
   mostPerMinute: z
     .union([z.literal(false), wholeNumber(1, 1_000)], { error: 'false, or a whole number from 1 to 1000' })
@@ -28,7 +28,7 @@ export const messageOptions = strictOptions({
   /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
   concurrency: wholeNumber(1, 1_000).default(1),
   ...chatShape,
-  /** Upper bound of the requests that all processes together send. @defaultValue one per second; `teams` four */
+  /** Upper bound of the requests to the URL, of all that post there, in all processes. @defaultValue one per second; `teams` four */
   rate: rateOptions.optional(),
   /**
    * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}`, `{{link}}` or `{{record.담당자 | unassigned}}`.

@@ -7,7 +7,7 @@ import { isoTime } from '../../../kit/clock.js';
 import { strictOptions, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import type { TestOutcome, Subscription } from '../handler.js';
-import { ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
+import { destinationOf, ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
@@ -132,6 +132,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
     address: url.host,
+    destination: destinationOf(url),
     handle: (event, context) => post.send((now) => sign(encode(sent(event)), now), context),
     ping,
     reach: () => post.reach(),
