@@ -59,6 +59,8 @@ export function createHealthStore(redis: Redis, keys: Keys) {
       const word = await noteFailure.run(redis, [keys.health(subscription)], args);
       return word === 'failing' ? word : switched(noteFailure, word);
     },
+    /** A digest was given up. @returns how many in a row */
+    digestOver: (subscription: string): Promise<number> => redis.hincrby(keys.health(subscription), 'digestsOver', 1),
     async pause(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<PauseOutcome> {
       const word = await pauseSubscription.run(redis, [keys.health(subscription)], [atMs, printable(reason)]);
       return switched(pauseSubscription, word);

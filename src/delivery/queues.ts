@@ -18,6 +18,8 @@ export interface JobData {
   kind: GroupEntry['kind'];
   /** When the delivery was entered, ms; 0 or absent: not known. Of a digest or report, its moment. */
   atMs?: number;
+  /** Of a digest or report: crashes of its process that were counted as failures. */
+  crashes?: number;
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
 }

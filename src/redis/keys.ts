@@ -140,7 +140,7 @@ export class Keys {
   /** string (JSON): when its copy was verified last, and how many records were found how. */
   verified = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `verified:${workspace}`);
-  /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
+  /** hash, ms: `failingSince`, `lastFailure`; `digestsOver`: digests in a row that were not sent; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
   once = (subscription: string, workspace: string, eventId: string): string =>

@@ -168,8 +168,16 @@ export const PROBLEM_TEXTS = {
     '이벤트는 쌓여 있지만 일부는 log.retention에 따라 지워졌습니다.',
   ],
   'says.subscription.failing': [
-    'Subscription "{name}": all {count} attempts since {since} have failed.{>last} Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription {name}).',
-    '구독 "{name}": {since} 이후의 시도 {count}번이 모두 실패했습니다. 받는 쪽의 상태를 확인하세요.{>last} 이벤트는 retry 설정대로 다시 시도한 뒤 데드 레터가 됩니다(changefeed dead list --subscription {name}).',
+    'Subscription "{name}": all {count} attempts since {since} have failed.{>last} {>then}',
+    '구독 "{name}": {since} 이후의 시도 {count}번이 모두 실패했습니다. 받는 쪽의 상태를 확인하세요.{>last} {>then}',
+  ],
+  'failing.events': [
+    'Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription {name}).',
+    '이벤트는 retry 설정대로 다시 시도한 뒤 데드 레터가 됩니다(changefeed dead list --subscription {name}).',
+  ],
+  'failing.digest': [
+    'A digest or report is tried again as its "retry" says. Then the next one follows, a digest with the same events; after five in a row the subscription is paused.',
+    '요약이나 보고는 retry 설정대로 다시 시도합니다. 그래도 실패하면 다음 요약이 같은 이벤트부터 다시 보내고, 다섯 번 연속 실패하면 구독이 일시 중지됩니다.',
   ],
   'says.subscription.unreadable': [
     'Subscription "{name}" cannot be read: {error}',

@@ -181,6 +181,52 @@ describe('digest', () => {
     });
   });
 
+  it('digest: five in a row that are given up pause the subscription; a success counts from the start', async () => {
+    let isAway = true;
+    const handleDigest = (): void => {
+      if (isAway) throw new PermanentError('the report server says no');
+    };
+    const running = await runFanOut(test, [aDigest({ handleDigest }).subscription]);
+    const ids = await appendEvents(test, changesOf('a', 1, 2));
+    const statistics = async () => (await running.dispatcher.statistics())[0]!;
+    const fails = async (failures: number): Promise<void> => {
+      await promote(running);
+      await eventually(async () => expect((await statistics()).failures).toBe(failures));
+    };
+    await fails(1);
+    isAway = false;
+    await digested(running, ids[1]);
+    await eventually(async () => expect((await statistics()).failures).toBe(0));
+    isAway = true;
+    await appendEvents(test, changesOf('a', 3));
+    for (const failures of [1, 2, 3, 4]) await fails(failures);
+    expect((await statistics()).paused).toBeNull();
+    await fails(5);
+    await eventually(async () =>
+      expect((await statistics()).paused?.reason).toContain('5 digests or reports in a row were given up'),
+    );
+  });
+
+  it('digest: a crash of its process is a failure, once, and an attempt', async () => {
+    const { digests, subscription } = aDigest();
+    const running = await runFanOut(test, [subscription]);
+    const ids = await appendEvents(test, changesOf('a', 1, 2));
+    const crashed = async (times: number): Promise<void> => {
+      await eventually(async () => expect(await scheduledJob(running.queues.of('s'), WORKSPACE)).toBeDefined());
+      await test.redis.hset(test.keys.job('s', `scheduled.${WORKSPACE}`), 'stc', times);
+      await promote(running);
+    };
+    await crashed(11);
+    await eventually(async () => {
+      const [status] = await running.dispatcher.statistics();
+      expect(status).toMatchObject({ failures: 1, dead: 0 });
+      expect(status?.lastError?.message).toContain('crashed 11 times');
+    });
+    expect([digests.length, await offset()]).toEqual([0, '0']);
+    await crashed(1);
+    await eventually(async () => expect([digests.length, await offset()]).toEqual([1, ids[1]]));
+  });
+
   it('digest: two processes plan one, and the next moment finds nothing to say', async () => {
     const { digests, subscription } = aDigest();
     const running = await runFanOut(test, [subscription]);

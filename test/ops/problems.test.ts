@@ -173,6 +173,11 @@ describe('problems', () => {
       ['warning delivery.late subscription:ops', 'warning subscription.failing subscription:away'],
     ],
     [
+      'as an error: events that have waited for twelve times as long as they may',
+      { subscriptions: [subscription({ lateSince: EARLIER, lateAfterSeconds: 10 })] },
+      ['error delivery.late subscription:ops'],
+    ],
+    [
       'one dead letter, for as long as it waits',
       { subscriptions: [subscription({ dead: 1 })] },
       ['warning delivery.dead subscription:ops'],

@@ -54,6 +54,8 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   failingSince: null,
   failures: 0,
   lastError: null,
+  digest: false,
+  lateAfterSeconds: 300,
   lateSince: null,
   lagEvents: 0,
   lagSeconds: 0,

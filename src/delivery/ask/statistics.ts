@@ -41,8 +41,12 @@ export async function describeSubscription(
       lastError: null,
       lateSince: null,
     };
-    return { name, handler, on, ...nothing, ...well, unreadable: error.message };
+    return { name, handler, on, ...nothing, ...well, ...fixedOf(subscription), unreadable: error.message };
   }
+}
+
+function fixedOf({ digest, report, lateAfterMs }: Subscription) {
+  return { digest: digest !== undefined || report !== undefined, lateAfterSeconds: lateAfterMs / 1_000 };
 }
 
 /** A kill between two steps, or a person at the queue, leaves it. `enforcePaused` resumes it. */
@@ -84,6 +88,7 @@ async function readStatistics(
     replays: replaysIn(tasks),
     incomplete: await incompleteIn(tasks, name, options),
     verified: await verifiedOf(subscription, options),
+    ...fixedOf(subscription),
     lateSince: await lateSince(oldest, { subscription, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,

@@ -59,6 +59,8 @@ export const subscriptionStatus = z.object({
     })
     .nullable()
     .describe('what the last comparison of its copy has found (`changefeed verify`); null when there was none'),
+  digest: z.boolean().describe('it gets digests or reports, no single events'),
+  lateAfterSeconds: z.number().describe('its option `lateAfter`'),
   lateSince: iso
     .nullable()
     .describe('since when its oldest event waits, if that is longer than `lateAfter`; null when it is not'),

@@ -1,6 +1,6 @@
 /**
  * Pauses a subscription until it is resumed: by command, when the handler reports that delivery has become
- * impossible, or when no attempt in any process has succeeded for `disableAfter`.
+ * impossible, when no attempt in any process has succeeded for `disableAfter`, or when several digests in a row were given up.
  *
  * The reason is stored or removed first, then the queue is paused or resumed. The stored reason is authoritative: after
  * a kill in between, or a deletion by hand, `enforcePaused` and the next start of a worker let the queue follow.
@@ -48,6 +48,22 @@ export async function noteFailure(
   await followReason(name, { health, queue });
   if (outcome === 'pausing') logger.error({ subscription: name, reason }, SUBSCRIPTION_PAUSED);
   return 'paused';
+}
+
+/** A receiver that is away for a night is tried by fewer digests than these. One that never succeeds keeps the log from being trimmed. */
+const MOST_DIGESTS = 5;
+
+/** A digest or report was given up: nothing of it becomes a dead letter, so a person must hear when none arrives. */
+export async function noteDigestOver(error: unknown, context: BreakerContext): Promise<void> {
+  const { subscription, health, queue, logger, clock } = context;
+  const { name } = subscription;
+  const times = await health.digestOver(name);
+  if (times < MOST_DIGESTS) return;
+  const message = partsOf(error).known.slice(0, LONGEST_REASON);
+  const reason = `${times} digests or reports in a row were given up after their last attempt. Last error: ${message}`;
+  if ((await health.pause(name, { atMs: clock.now(), reason })) !== 'pausing') return;
+  await followReason(name, { health, queue });
+  logger.error({ subscription: name, reason }, SUBSCRIPTION_PAUSED);
 }
 
 /** Pauses the queue of a paused subscription and resumes that of another one. */

@@ -1,11 +1,12 @@
 /**
  * One run of a scheduled job. A digest reads the log from the stored offset to its end, calls the handler once, and then moves the offset: a process that
  * is killed in between has it sent once more, and nothing is left out. A report says the counts of the todos at its moment. Neither becomes a
- * dead letter: after its last attempt the next one follows, a digest with the same events.
+ * dead letter: after its last attempt the next one follows, a digest with the same events, until several in a row have paused the subscription.
  */
 import { isoTime } from '../../kit/clock.js';
-import { messageOf } from '../../kit/errors.js';
+import { ChangefeedError, messageOf } from '../../kit/errors.js';
 import { callWithin, contextFor, statusIn } from './attempt.js';
+import { noteDigestOver, noteFailure } from './circuit-breaker.js';
 import { limitOf } from './allowance.js';
 import { digestCall, rangeOf, type Attempt, type Call } from './digest-call.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -135,10 +136,11 @@ async function attempted(
   const { job } = run;
   const beganMs = clock.now();
   const facts = { workspace: job.data.workspace, subscription: subscription.name, job: job.id };
-  // It may be the cause.
   const attempt = numberOf(job);
-  if (job.stalledCounter > 0 && attempt > subscription.retry.attempts) {
+  const crash = await noteCrash(run, options);
+  if (crash !== null && attempt > subscription.retry.attempts) {
     logger.error({ ...facts, crashes: job.stalledCounter }, ENDED);
+    await noteDigestOver(crash, { ...options, queue: options.queue() });
     return 'over';
   }
   let about: Noted | undefined;
@@ -162,11 +164,26 @@ async function attempted(
     if (turn !== undefined) await endTurn(turn, run, options);
     const nextAtMs = failed.outcome === 'retry' ? clock.now() + failed.waitMs : undefined;
     await noteAttempt(about, { outcome: 'retry', failure: failed.failure, nextAtMs }, options);
-    return failed.outcome === 'dead' ? 'over' : await report(failed, run, options);
+    if (failed.outcome !== 'dead') return await report(failed, run, options);
+    await noteDigestOver(error, { ...options, queue: options.queue() });
+    return 'over';
   }
   if (!hasTurn(turn)) return await report(turn, run, options);
   await endTurn(turn, run, options);
   return 'handled';
+}
+
+/** It may have been the cause, and then no attempt ever says so. Null: its process has not crashed. */
+async function noteCrash({ job }: GivenRun, options: RunOptions): Promise<ChangefeedError | null> {
+  const { stalledCounter: times, data } = job;
+  if (times === 0) return null;
+  const often = times === 1 ? 'once' : `${times} times`;
+  const message = `The process crashed ${often} while it handled this digest or report, or did not respond for longer than its lock.`;
+  const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
+  if (times === (data.crashes ?? 0)) return error;
+  await noteFailure(error, data.workspace, { ...options, queue: options.queue() });
+  await job.updateData({ ...data, crashes: times });
+  return error;
 }
 
 async function send(call: Call, run: GivenRun, options: RunOptions): Promise<{ status: number | undefined }> {

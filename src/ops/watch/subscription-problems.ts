@@ -10,6 +10,8 @@ const FAILING_MS = 45_000;
 const FAILING_ATTEMPTS = 2;
 /** A receiver that is away for longer needs a person, although the events are still tried again. */
 const FAILING_BADLY_MS = 600_000;
+/** What waits for so many times `lateAfter` needs a person. */
+const BADLY_LATE = 12;
 /** So many are no slip of one record. */
 const MANY_DEAD = 10;
 /** A subscription that is new begins within seconds. */
@@ -62,7 +64,7 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[]
   // Everything is late where the receiver is away.
   return [
     ...fails,
-    ...(fails.length > 0 ? [] : late(subscription)),
+    ...(fails.length > 0 ? [] : late(subscription, report)),
     ...dead(subscription),
     ...incomplete(subscription),
     ...wrongCopy(subscription),
@@ -71,10 +73,11 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[]
 }
 
 function failing(subscription: SubscriptionStatus, { at }: Report): Problem[] {
-  const { failingSince, failures, lastError } = subscription;
+  const { failingSince, failures, lastError, digest } = subscription;
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
   if (failsMs < FAILING_MS) return [];
-  const facts = { count: failures, ...lastErrorFacts(lastError) };
+  const then = digest ? 'failing.digest' : 'failing.events';
+  const facts = { count: failures, then, ...lastErrorFacts(lastError) };
   const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
   return [trouble(subscription, severity, 'subscription.failing', facts, failingSince)];
 }
@@ -83,12 +86,13 @@ function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
   return lastError === null ? {} : { last: 'last.error', error: sentence(lastError.message) };
 }
 
-function late(subscription: SubscriptionStatus): Problem[] {
-  const { lateSince, lagEvents, active, waiting, delayed, paused } = subscription;
+function late(subscription: SubscriptionStatus, { at }: Report): Problem[] {
+  const { lateSince, lateAfterSeconds, lagEvents, active, waiting, delayed, paused } = subscription;
   if (lateSince === null) return [];
   const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
   const facts = { ...counts, remedy: paused !== null ? 'late.paused' : 'late.slow' };
-  return [trouble(subscription, 'warning', 'delivery.late', facts, lateSince)];
+  const severity = msBetween(lateSince, at) > BADLY_LATE * lateAfterSeconds * 1_000 ? 'error' : 'warning';
+  return [trouble(subscription, severity, 'delivery.late', facts, lateSince)];
 }
 
 function dead(subscription: SubscriptionStatus): Problem[] {

@@ -78,7 +78,7 @@ for n = 1, count do
   end
   answers[n] = answerTo(KEYS[2 * n + 5], KEYS[2 * n + 6], verb, id, token, tonumber(entries), entry, payload, receipts)
 end
-if hasSucceeded then redis.call('HDEL', KEYS[2], 'failingSince', 'lastFailure', 'failures') end
+if hasSucceeded then redis.call('HDEL', KEYS[2], 'failingSince', 'lastFailure', 'failures', 'digestsOver') end
 local receipts = table.concat(kept)
 if receipts ~= '' then keepReceipts(KEYS[4], KEYS[5], receipts, tonumber(ARGV[1])) end
 return answers
