@@ -61,10 +61,11 @@ export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps)
   );
 }
 
-export function LeftBehind({ canAct, again }: DecisionProps) {
+/** @param names those of the problem */
+export function LeftBehind({ names, canAct, again }: DecisionProps & { names: readonly string[] }) {
   const { t, number } = usePreferences();
   const all = usePolled(pathOf('listLeftBehind', {}), OFTEN_MS);
-  const found = all.value?.subscriptions.filter(({ waiting, dead }) => waiting + dead > 0) ?? [];
+  const found = all.value?.subscriptions.filter(({ subscription }) => names.includes(subscription)) ?? [];
   const done = (): void => {
     all.again();
     again();
@@ -91,5 +92,21 @@ export function LeftBehind({ canAct, again }: DecisionProps) {
         );
       })}
     </ul>
+  );
+}
+
+/** The other decision, to put the file back, is made where the file is. */
+export function MissingRules({ again }: Pick<DecisionProps, 'again'>) {
+  const { t, number } = usePreferences();
+  const forget = async (): Promise<string> => {
+    const { count } = await act('forgetMissingRules', {}).finally(again);
+    return t('forgetMissingRules.done', { count: number(count) });
+  };
+  return (
+    <p class="actions">
+      <Action label={t('rules.forgetMissing')} danger run={forget}>
+        <p>{t('rules.forgetMissingSure')}</p>
+      </Action>
+    </p>
   );
 }

@@ -10,6 +10,11 @@ export const ruleTexts = {
   'rules.edit': ['Edit', '수정'],
   'rules.isOn': ['on', '켜짐'],
   'rules.isOff': ['off', '꺼짐'],
+  'rules.forgetMissing': ['Forget the missing rules', '없어진 규칙 지우기'],
+  'rules.forgetMissingSure': [
+    'The file of rules is missing. All rules that it had are switched off and cannot be brought back from here. To keep them, put the file back instead.',
+    '규칙 파일이 없습니다. 파일에 있던 규칙이 모두 꺼지고, 여기서는 되돌릴 수 없습니다. 규칙을 유지하려면 파일을 되돌려 놓으세요.',
+  ],
   'rules.begins': ['is being switched on …', '켜는 중 …'],
   'rules.turnOn': ['Switch on', '켜기'],
   'rules.turnOff': ['Switch off', '끄기'],

@@ -1,7 +1,7 @@
 /** What needs a person, the last errors, and the processes. */
 import type { ComponentChildren } from 'preact';
 import type { Problem, SectionProps } from '../api.js';
-import { HeldRecords, LeftBehind } from '../decisions.js';
+import { HeldRecords, LeftBehind, MissingRules } from '../decisions.js';
 import { placeOf, useNow } from '../hooks.js';
 import { Head, ProblemText } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -31,7 +31,10 @@ export function Problems({ status, canAct, again }: SectionProps) {
                   again={again}
                 />
               )}
-              {problem.kind === 'subscription.unconfigured' && <LeftBehind canAct={canAct} again={again} />}
+              {problem.kind === 'subscription.unconfigured' && (
+                <LeftBehind names={status.unconfigured.map((one) => one.subscription)} canAct={canAct} again={again} />
+              )}
+              {problem.kind === 'rules.missing' && canAct && <MissingRules again={again} />}
             </One>
           ))}
         </ul>

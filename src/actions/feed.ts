@@ -103,6 +103,8 @@ export interface Forgetting {
    * @throws ChangefeedError CF_USAGE
    */
   forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
+  /** Decides that the rules of a file that is missing are gone: from then on, there are none. @returns how many; 0: none are missing */
+  forgetMissingRules(): Promise<{ count: number }>;
 }
 
 /** A feed that was opened: it runs the roles, and answers questions about what it has found and delivered. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as answers from '../ops/server/page/answers.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
-import { definePageAction } from './define.js';
+import { defineAction, definePageAction } from './define.js';
 import { workspaceOf } from './fields.js';
 
 const { element: ruleEntry } = answers.ruleHistory.shape.entries;
@@ -51,6 +51,22 @@ export const removeRule = definePageAction({
   audited: (answer, input) =>
     answer.outcome === 'saved' ? { ...ruleNamed(input), did: answer.did, changed: answer.changed } : null,
   run: (call, { rules }) => rules.remove(call),
+});
+
+export const forgetMissingRules = defineAction({
+  name: 'rules forget-missing',
+  id: 'forgetMissingRules',
+  on: 'rules',
+  route: 'POST /api/rules/forget-missing',
+  about: [
+    'Decides that the rules of a file that is missing are gone: from then on, there are none.',
+    '없어진 파일에 있던 규칙을 지운 것으로 정합니다. 그때부터 규칙이 없습니다.',
+  ],
+  input: z.strictObject({}),
+  answer: answers.done,
+  audited: ({ count }) => (count === 0 ? null : { count }),
+  run: (_input, { feed }) => feed.forgetMissingRules(),
+  says: ({ count }, { t, number }) => t('forgetMissingRules.done', { count: number(count) }),
 });
 
 export const testRule = definePageAction({

@@ -71,7 +71,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   dead: ['dead list --subscription billing', 'dead retry --all --reason ECONNREFUSED'],
   try: ['try billing --last 30d', 'try billing --record todo 0190b3c4-7f2e-7c1d-9a51-4f'],
   verify: ['verify mirror', 'verify billing --copy rows.csv --repair'],
-  rules: ['rules', 'rules check'],
+  rules: ['rules', 'rules check', 'rules forget-missing'],
   replay: ['replay billing 2h --dry-run', 'replay stop billing'],
   snapshot: ['snapshot billing'],
   pause: ["pause billing --reason 'a new release'"],

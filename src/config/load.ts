@@ -8,7 +8,7 @@ import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, withHttpOfEnvironment, type Env } from './env.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
-import { parseConfig } from './parse.js';
+import { parseConfig, type ParseOptions } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import type { Config } from './schema.js';
 
@@ -43,12 +43,15 @@ export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${ex
  * @throws ChangefeedError CF_CONFIG_UNLOADABLE when a file is missing or cannot be evaluated, CF_CONFIG_INVALID when it
  *   has an option that is not allowed
  */
-export async function loadConfig({
-  cwd = process.cwd(),
-  env = process.env,
-  path,
-  library = ownLibrary,
-}: LoadOptions = {}): Promise<LoadedConfig> {
+export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
+  return await loadWith(options);
+}
+
+/** @param rules what becomes of those that are missing or not valid */
+export async function loadWith(
+  { cwd = process.cwd(), env = process.env, path, library = ownLibrary }: LoadOptions,
+  rules: Pick<ParseOptions, 'rulesBefore' | 'leaveOut'> = {},
+): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
@@ -56,7 +59,7 @@ export async function loadConfig({
   const { raw, files, ...found } = read;
   const redisUrl = envValue(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
-  const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found });
+  const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
   return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };
 }
 

@@ -1,6 +1,6 @@
 /** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
 import { resolve } from 'node:path';
-import { ChangefeedError } from '../kit/errors.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { destinationProblems } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { isRefused } from '../delivery/handlers/kind.js';
@@ -10,8 +10,8 @@ import { isLoopback } from '../kit/schema/addresses.js';
 import { problemsOf, type Explained } from '../kit/schema/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { listsOf, listsThatDisagree } from './lists.js';
-import { parseRules, readRulesFile, type KnownToRules, type Rule, type RulesFile } from './rules.js';
-import { configError, type LocatedProblem, type Place } from './report.js';
+import { parseRules, readRulesFile, saysNothing, type KnownToRules, type Rule, type RulesFile } from './rules.js';
+import { configError, problemsText, type LocatedProblem, type Place } from './report.js';
 import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
@@ -25,6 +25,10 @@ export interface ParseOptions {
   /** The folder from which `rules` is named, and how messages name a file. @defaultValue the working directory */
   folder?: string;
   nameOf?: (path: string) => string;
+  /** What runs: where its file says nothing any more, these rules go on. */
+  rulesBefore?: RulesFile | null | undefined;
+  /** Called with what is wrong with rules, which are then left out. @defaultValue the configuration is refused */
+  leaveOut?: ((problem: string) => void) | undefined;
   /** Problems of calls that were made while a configuration in code ran. */
   collected?: readonly LocatedProblem[];
 }
@@ -50,7 +54,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const { workspaces, destinations, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
   const lists = listsOf(workspaces);
   const path = result.data.rules === undefined ? null : resolve(folder, result.data.rules);
-  const file = path === null ? null : readRulesFile(path, nameOf(path));
+  const file = path === null ? null : rulesFileOf(path, nameOf(path), options);
   const tokens = workspaceTokens('token', serve?.token, workspaces);
   const hintTokens = workspaceTokens('hintToken', serve?.hintToken, workspaces);
   problems.push(
@@ -70,7 +74,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
   const taken = subscriptions.map(({ one }) => one.name);
-  const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, lists, taken });
+  const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, lists, taken }, options);
   const { cluster, ...others } = redis;
   return {
     workspaces,
@@ -116,9 +120,23 @@ function remedyInFile(path: Path): string | undefined {
   return 'If it comes from an environment variable, that variable is not set.';
 }
 
-function rulesIn(file: RulesFile, known: KnownToRules): Rule[] {
+function rulesFileOf(path: string, source: string, { rulesBefore: before, leaveOut }: ParseOptions): RulesFile {
+  try {
+    const file = readRulesFile(path, source);
+    return before?.path === path && saysNothing(file) ? before : file;
+  } catch (error) {
+    if (before?.path === path) return before;
+    if (leaveOut === undefined) throw error;
+    leaveOut(messageOf(error));
+    return { path, source, text: '', revision: '' };
+  }
+}
+
+function rulesIn(file: RulesFile, known: KnownToRules, { leaveOut }: ParseOptions): Rule[] {
   const { rules, problems } = parseRules(file, known);
-  if (problems.length > 0) throw configError(file.source, problems);
+  if (problems.length === 0) return rules;
+  if (leaveOut === undefined) throw configError(file.source, problems);
+  leaveOut(problemsText(file.source, problems));
   return rules;
 }
 

@@ -97,10 +97,24 @@ export interface KnownToRules {
 
 const ruleNameOf = (id: string): string => `rule-${id}`;
 
+/** Not even that it has none: where there were rules, they are missing. */
+export const saysNothing = ({ text: content }: Pick<RulesFile, 'text'>): boolean => content.trim() === '';
+
 /** A file that does not exist has no rules: the first one that is saved makes it. @throws ChangefeedError CF_CONFIG_UNLOADABLE */
 export function readRulesFile(path: string, source: string): RulesFile {
   const content = existsSync(path) ? readText(path, source) : '';
   return { path, source, text: content, revision: createHash('sha256').update(content).digest('hex') };
+}
+
+/** What cannot be read says as little as what is gone. Null: the configuration names none. */
+export function readOrNothing({ rules }: Config): RulesFile | null {
+  if (rules === null) return null;
+  const { path, source } = rules;
+  try {
+    return readRulesFile(path, source);
+  } catch {
+    return { path, source, text: '', revision: '' };
+  }
 }
 
 export function knownTo({ rules, destinations, workspaces, subscriptions }: Config): KnownToRules {
@@ -111,17 +125,15 @@ export function knownTo({ rules, destinations, workspaces, subscriptions }: Conf
 
 /** The rules as the file has them now: it may have changed since the configuration was read. */
 export function rulesOf(config: Config) {
-  if (config.rules === null) return { file: null, rules: [], problems: [] };
-  const file = readRulesFile(config.rules.path, config.rules.source);
+  const file = readOrNothing(config);
+  if (file === null) return { file, rules: [], problems: [] };
   return { file, ...parseRules(file, knownTo(config)) };
 }
 
 /** The rules in the order of the file, without those that have a problem. */
-export function parseRules(
-  { source, text: content }: RulesFile,
-  known: KnownToRules,
-): { rules: Rule[]; problems: LocatedProblem[] } {
-  if (content.trim() === '') return { rules: [], problems: [] };
+export function parseRules(file: RulesFile, known: KnownToRules): { rules: Rule[]; problems: LocatedProblem[] } {
+  const { source, text: content } = file;
+  if (saysNothing(file)) return { rules: [], problems: [] };
   const at = (offset: number): Place => placeInJson(source, content, offset);
   const refused = (problem: string, path: Path, offset = optionInJson(content, path)) => ({
     rules: [],

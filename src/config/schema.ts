@@ -353,6 +353,7 @@ export interface Config extends Readonly<
     readonly path: string;
     /** As messages name the file. */
     readonly source: string;
+    readonly text: string;
     /** Changes with its content. */
     readonly revision: string;
     /** Also those that are switched off. */

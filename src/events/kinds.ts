@@ -36,6 +36,8 @@ export const PROBLEM_KINDS = [
   'loop.failing',
   'process.overloaded',
   'rules.differ',
+  'rules.missing',
+  'configuration.refused',
   'clock.stepped',
 ] as const;
 /**

@@ -19,6 +19,20 @@ export const processStatus = z.object({
   workspaces: z.array(z.string()).readonly().describe('of its configuration'),
   rules: z.string().optional().describe('the digest of its file of rules; absent where it has none'),
   rulesSince: z.iso.datetime().optional().describe('since when it has had them'),
+  rulesMissing: z
+    .object({
+      rules: count.describe('in the file when it was read last'),
+      since: z.iso.datetime(),
+      file: z.string(),
+      run: z.boolean().describe('they go on; false: the process has started without them'),
+    })
+    .optional()
+    .describe('its file of rules was there and is gone, empty or unreadable'),
+  refused: z
+    .array(z.object({ what: z.enum(['configuration', 'rules']), since: z.iso.datetime(), error: z.string() }))
+    .readonly()
+    .optional()
+    .describe('what was changed, is not valid and was not applied'),
   stalled: z
     .array(z.object({ loop: z.string(), since: z.iso.datetime() }))
     .readonly()

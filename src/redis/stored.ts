@@ -10,6 +10,8 @@ const OTHER_RELEASE = 'If another release wrote it, run that release or set anot
 
 /** Kinds of stored values, and what to do when one cannot be read. `{remove}` is the command that removes it. */
 const REMEDIES = {
+  'what was last known of the rules':
+    '{remove} removes it; a process that has the file writes it again within a minute.',
   'the id of a state': '{remove} removes it; the next sweep writes a new one.',
   'an event of the log': 'XDEL {key} {field} removes the entry; subscriptions then go on with the next one.',
   'since when a subscription is unconfigured': '{remove} removes it; the 7 days then start again.',

@@ -32,7 +32,7 @@ import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
 import { presence } from './presence.js';
-import { runningRules } from './running-rules.js';
+import { runningRules, type RunningRules } from './running-rules.js';
 import { readStatus } from './status.js';
 import { sendTest } from './test-event.js';
 
@@ -84,6 +84,8 @@ export interface OpenedChangefeed {
   /** The budget that all processes of a workspace share. `doctor` asks the API within it. */
   budgetOf: (workspace: string) => Budget;
   neverHolds: NeverHolds;
+  /** Those that run. */
+  rules: () => Config['rules'];
 }
 
 type OpenWith = ChangefeedOptions & { config: Config } & Pick<HttpDeps, 'refusedConfig' | 'door'>;
@@ -97,7 +99,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
-    const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
+    const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status, ofFiles })] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
     const doubts = reportOfDoubts(context, workspaces, wanted);
     const before = [watchOf(context), ...doubts, ...reports, ...(server === null ? [] : [server])];
@@ -106,6 +108,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
   const rules = runningRules(context, { dispatcher, handlers, about: () => warningsFor(workers.progress.roles) });
+  const ofFiles = () => filesOf(rules, options.refusedConfig);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
@@ -135,7 +138,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     ...askedAndDone(context, workspaces, dispatcher),
     status,
     audit: (query = {}) => audit.read(query),
-    ...forgetting(context, workspaces),
+    ...forgetting(context, workspaces, status),
   };
   const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
@@ -143,7 +146,17 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const parts = { ...options, ...{ workspaces, feed, audit, dispatcher, rules, stateDir, progress }, place: http };
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
-  return { feed, auditWith, budgetOf, neverHolds: createNeverHolds(context, workspaces) };
+  const neverHolds = createNeverHolds(context, workspaces);
+  return { feed, auditWith, budgetOf, neverHolds, rules: () => context.config.rules };
+}
+
+function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) {
+  const [config, ofRules, rulesMissing] = [refusedConfig?.() ?? null, rules.refused(), rules.missing()];
+  const refused = [
+    ...(config === null ? [] : [{ what: 'configuration' as const, ...config }]),
+    ...(ofRules === null ? [] : [{ what: 'rules' as const, ...ofRules }]),
+  ];
+  return { ...(refused.length > 0 && { refused }), ...(rulesMissing && { rulesMissing }) };
 }
 
 /** Each is one call of what does it. */

@@ -10,14 +10,15 @@ import { eraseRecord } from '../ops/forgetting/erase.js';
 import { usage } from '../kit/errors.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
+import type { Status } from '../ops/watch/status.js';
 import { createTraceStore } from '../ops/forgetting/traces.js';
 import type { AppContext } from '../../workers/context.js';
 import { listIn, type Workspaces } from '../../workers/workspaces.js';
+import { forgetMissingRules } from './missing-rules.js';
 
-export function forgetting(context: AppContext, workspaces: Workspaces): Forgetting {
+export function forgetting(context: AppContext, workspaces: Workspaces, status: () => Promise<Status>): Forgetting {
   const { redis, keys, connect, events, log, clock, subscriptions } = context;
   const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
-  const configured = subscriptions.map(({ name }) => name);
   const pollers = async (name: string): Promise<number> => {
     const processes = await createProcessRegistry(redis, keys).list();
     return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
@@ -41,8 +42,13 @@ export function forgetting(context: AppContext, workspaces: Workspaces): Forgett
     },
     storedSubscriptions: () => storedSubscriptions(deps),
     forgetSubscription: (subscription, { dryRun } = {}) =>
-      forgetSubscription({ subscription, configured, dryRun }, deps),
+      forgetSubscription({ subscription, configured: subscriptions.map(({ name }) => name), dryRun }, deps),
+    forgetMissingRules: () => forgetMissingRules(async () => missingIn(await status()), context),
   };
+}
+
+function missingIn({ processes }: Status): number | null {
+  return processes.length === 0 ? null : Math.max(...processes.map(({ rulesMissing }) => rulesMissing?.rules ?? 0));
 }
 
 /** A pattern instead of a name would find the keys of others. */

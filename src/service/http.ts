@@ -19,7 +19,7 @@ import type { PageSource } from '../ops/server/page/source.js';
 import { handledLastMinute } from '../delivery/ask/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
-import type { RunningRules } from './running-rules.js';
+import type { Refused, RunningRules } from './running-rules.js';
 import { monitored } from './monitoring.js';
 import { pageToken, type PageToken } from './page-token.js';
 import type { Workspaces } from '../../workers/workspaces.js';
@@ -41,7 +41,7 @@ export interface HttpDeps {
   /** Under which path of a server of the user; else on a port of its own. */
   place: boolean | string;
   /** Why the configuration as it is now does not run; null where it does. */
-  refusedConfig?: (() => string | null) | undefined;
+  refusedConfig?: (() => Refused | null) | undefined;
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps) {

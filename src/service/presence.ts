@@ -9,7 +9,7 @@ import type { Part } from '../kit/lifecycle.js';
 import { runLoop } from '../kit/loop.js';
 import { packageVersion } from '../kit/package-version.js';
 import { createNoticeStore } from '../log/notices.js';
-import { createProcessRegistry } from '../redis/process-registry.js';
+import { createProcessRegistry, type ProcessStatus } from '../redis/process-registry.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
@@ -18,11 +18,14 @@ const BEAT_MS = 5_000;
 /** A process that was killed counts as alive for this time. */
 const LIFE_MS = 20_000;
 
-export function presence(
-  context: AppContext,
-  workspaces: Workspaces,
-  { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
-): Part {
+interface PresenceDeps {
+  roles: readonly string[];
+  status: () => Promise<Status>;
+  /** What is wrong with the files that it reads. */
+  ofFiles: () => Pick<ProcessStatus, 'refused' | 'rulesMissing'>;
+}
+
+export function presence(context: AppContext, workspaces: Workspaces, { roles, status, ofFiles }: PresenceDeps): Part {
   const { config, subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
@@ -48,6 +51,7 @@ export function presence(
     const facts = {
       ...self,
       ...(revision !== undefined && rules),
+      ...ofFiles(),
       ...(lists > 0 && { waiting: { lists, forMs } }),
       clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
       ...ofLists(workspaces),

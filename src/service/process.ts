@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { homedir, hostname, userInfo } from 'node:os';
 import { envValue } from '../config/env.js';
-import { loadConfig } from '../config/load.js';
+import { loadWith } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
@@ -13,6 +13,7 @@ import { filtered, type Log } from '../kit/log.js';
 import { isAboutSweeps } from '../feed/list/sweep-log.js';
 import type { Role } from '../../workers/all.js';
 import { openWithBudgets, type OpenedChangefeed } from './changefeed.js';
+import type { Refused } from './running-rules.js';
 import { watchConfig } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -41,14 +42,16 @@ interface ReadOptions {
   showsEvents?: boolean;
   /** Changes the configuration each time it is read. */
   adapt?: (config: Config) => Config;
+  /** Those that run: where their file is gone, they go on with another configuration too. */
+  rulesBefore?: () => Config['rules'];
 }
 
 export interface OpenOptions extends ReadOptions {
   signal?: AbortSignal | undefined;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
-  /** Why the configuration was not applied when it last changed; null if it was. */
-  refusedConfig?: () => string | null;
+  /** Why the configuration was not applied when it last changed, and since when; null if it was. */
+  refusedConfig?: () => Refused | null;
   /** The listener of the status page. */
   door?: Door;
 }
@@ -74,7 +77,9 @@ export async function openService(world: ServiceWorld, options: OpenOptions = {}
 
 async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> {
   const { path, quiet = false, adapt = (config) => config } = options;
-  const { config, files: all } = await loadConfig({ ...world, path });
+  // Who asks while rules are not valid asks about all the rest.
+  const leaveOut = quiet ? (problem: string) => sayOn(world, `Rules are left out: ${problem}`) : undefined;
+  const { config, files: all } = await loadWith({ ...world, path }, { leaveOut, rulesBefore: options.rulesBefore?.() });
   const rulesFile = config.rules?.path ?? null;
   const files = all.filter((file) => file !== rulesFile);
   return { config: adapt(config), files, rulesFile, log: quiet ? quietLog(world) : serviceLog(world, options) };
@@ -171,12 +176,13 @@ const RETRY_MS = 2_000;
 /** When another valid configuration is found, the whole service stops and opens again in this process. */
 export async function runService(world: ServiceWorld, given: RunOptions): Promise<void> {
   let file: string | undefined;
+  let rulesBefore = (): Config['rules'] => null;
   const watch = watchConfig({
     ...world,
     async load() {
       const isNamed = given.path !== undefined || envValue(world.env, 'CHANGEFEED_CONFIG') !== undefined;
       // Again the same file: a search could now find another one, or none.
-      const loaded = await load(world, isNamed ? given : { ...given, path: file });
+      const loaded = await load(world, { ...given, rulesBefore, ...(!isNamed && { path: file }) });
       file = loaded.files[0];
       return loaded;
     },
@@ -188,22 +194,30 @@ export async function runService(world: ServiceWorld, given: RunOptions): Promis
   const held = isPrivate ? await openRedis({ stateDir: stateDirFor(world, first), log }) : null;
   const door = createDoor();
   try {
-    await runWatched(world, first, { ...given, watch, door });
+    await runWatched(world, first, { ...given, watch, door, onOpened: ({ rules }) => (rulesBefore = rules) });
   } finally {
     await door.close();
     await held?.close();
   }
 }
 
-type WatchedRun = RunOptions & { watch: ReturnType<typeof watchConfig<ReadConfig>> };
+interface WatchedRun extends RunOptions {
+  watch: ReturnType<typeof watchConfig<ReadConfig>>;
+  onOpened: (service: OpenedService) => void;
+}
 
-async function runWatched(world: ServiceWorld, first: ReadConfig, { watch, ...given }: WatchedRun): Promise<void> {
+async function runWatched(
+  world: ServiceWorld,
+  first: ReadConfig,
+  { watch, onOpened, ...given }: WatchedRun,
+): Promise<void> {
   const { signal, onHangUp, onRunning } = given;
   const options = { ...given, refusedConfig: watch.refused };
   let service = await startService(world, first, options);
   onHangUp(watch.request);
   for (;;) {
     const { feed, log } = service;
+    onOpened(service);
     const over = new AbortController();
     const running = AbortSignal.any([signal, over.signal]);
     const showing = onRunning?.(service, running);
@@ -265,6 +279,10 @@ async function startAgain(
 
 function factsOf(error: unknown): object {
   return { error: messageOf(error), code: error instanceof ChangefeedError ? error.code : undefined };
+}
+
+function sayOn({ err = (text) => void process.stderr.write(`${text}\n`) }: Terminal, text: string): void {
+  err(text);
 }
 
 export async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -15,7 +15,8 @@ import type { ChangeEvent } from '../events/types.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
 import type { Doubt } from '../words/doubts.js';
-import type { RunningRules } from './running-rules.js';
+import type { MissingRules } from './missing-rules.js';
+import type { Refused, RunningRules } from './running-rules.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 import { createNeverHolds, stored } from './never-holds.js';
@@ -30,7 +31,7 @@ const LONGEST_VALUE = 100;
 interface RulesDeps {
   dispatcher: Dispatcher;
   running: RunningRules;
-  refusedConfig?: (() => string | null) | undefined;
+  refusedConfig?: (() => Refused | null) | undefined;
 }
 
 export function pageRules(context: AppContext, workspaces: Workspaces, deps: RulesDeps): PageRules {
@@ -45,8 +46,11 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
   return {
     async state() {
       const state = await stateOf(context, workspaces);
+      if (state.file === null) return state;
+      const missing = await deps.running.missingNow();
       // Also where the configuration has changed, such as a destination that a rule names and that is gone.
-      return state.file === null ? state : { ...state, problem: state.problem ?? refusedConfig() };
+      const refused = state.problem ?? refusedConfig()?.error ?? null;
+      return { ...state, problem: missing === null ? refused : textOfMissing(missing) };
     },
     ...decisions(context, deps, matchesOf),
     async preview({ rule: data, from, search }) {
@@ -82,8 +86,15 @@ function decisions(
   const drop = async (before: Rule | undefined): Promise<void> => {
     if (before?.enabled === true) await dispatcher.dropFormer(before.subscription);
   };
+  /** What is written would take the place of all that is missing. */
+  const missing = async (): Promise<{ outcome: 'refused'; why: string } | null> => {
+    const found = await running.missingNow();
+    return found && { outcome: 'refused', why: `Nothing was saved. ${textOfMissing(found)}` };
+  };
   return {
     async save({ revision, rule: data }) {
+      const refused = await missing();
+      if (refused !== null) return refused;
       const built = read(data, context);
       if ('why' in built) return built;
       const { id, enabled, subscription, data: saved } = built;
@@ -102,6 +113,8 @@ function decisions(
       return { outcome: 'saved', ...decided(before, built) };
     },
     async remove({ revision, id }) {
+      const refused = await missing();
+      if (refused !== null) return refused;
       const before = rulesOf(config).rules.find((one) => one.id === id);
       const changed = await changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
       if (changed.outcome !== 'saved') return changed;
@@ -166,6 +179,10 @@ async function stateOf(context: AppContext, workspaces: Workspaces): ReturnType<
 type Doubts = Awaited<ReturnType<PageRules['state']>>['rules'][number]['doubts'];
 
 const plain = ({ wants, has, ...doubt }: Doubt): Doubts[number] => ({ ...doubt, wants: [...wants], has: [...has] });
+
+function textOfMissing({ file, rules }: MissingRules): string {
+  return `${file} is gone, empty or unreadable, and had ${rules} rules: put it back, or decide that they are gone (changefeed rules forget-missing).`;
+}
 
 type Decision = Omit<Extract<Awaited<ReturnType<PageRules['save']>>, { outcome: 'saved' }>, 'outcome'>;
 

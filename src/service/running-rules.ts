@@ -3,15 +3,16 @@
  * Files are read, as mounted folders send no notifications; a change that nobody announces counts when two reads agree.
  */
 import { problemsText } from '../config/report.js';
-import { knownTo, parseRules, readRulesFile, type RulesFile } from '../config/rules.js';
+import { knownTo, parseRules, readOrNothing, type RulesFile } from '../config/rules.js';
 import type { Config } from '../config/schema.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
-import { isAborted, sleepUntilAborted, withinTime } from '../kit/clock.js';
+import { isAborted, isoTime, sleepUntilAborted, withinTime } from '../kit/clock.js';
 import { messageOf } from '../kit/errors.js';
 import type { Part } from '../kit/lifecycle.js';
 import { runLoop } from '../kit/loop.js';
 import type { AppContext } from '../../workers/context.js';
+import { createAbsence, type MissingRules } from './missing-rules.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 
 const READ_INTERVAL_MS = 400;
@@ -32,19 +33,16 @@ export function runningRules(context: AppContext, deps: RunningRulesDeps) {
   const { config, watch, log, clock, loops } = context;
   const stopping = new AbortController();
   const steps = createSteps(context, stopping.signal);
-  let refused: string | null = null;
+  const refusal = createRefusal(context);
+  const absence = createAbsence(context);
   let previous = '';
   let running: Promise<void> | undefined;
 
   const takeOver = (file: RulesFile): void => {
     const readAtMs = clock.monotonic();
     const { rules: all, problems } = parseRules(file, knownTo(config));
-    if (problems.length > 0) {
-      const error = problemsText(file.source, problems);
-      if (error !== refused) log.error({ error }, 'the rules are not valid and were not applied');
-      refused = error;
-      return;
-    }
+    refusal.note(problems.length === 0 ? null : problemsText(file.source, problems));
+    if (problems.length > 0) return;
     const { came, changed, went } = differences(config.rules?.all ?? [], all);
     context.setRules({ ...file, all });
     for (const name of went) steps.add(name, (signal) => replace(name, undefined, { ...deps, readAtMs, signal }));
@@ -55,17 +53,18 @@ export function runningRules(context: AppContext, deps: RunningRulesDeps) {
     logConfigWarnings(log, { ...config, workspaces: [], subscriptions: [...came, ...changed] }, deps.about());
   };
   /** @param isAnnounced it was written whole, by this process */
-  const look = ({ isAnnounced }: { isAnnounced: boolean }): void => {
-    if (config.rules === null) return;
-    const file = readRulesFile(config.rules.path, config.rules.source);
+  const look = async ({ isAnnounced }: { isAnnounced: boolean }): Promise<void> => {
+    const file = readOrNothing(config);
+    if (file === null) return;
     const isStable = isAnnounced || file.revision === previous;
     previous = file.revision;
-    if (isStable && file.revision !== config.rules.revision) takeOver(file);
-    if (file.revision === config.rules.revision) refused = null;
+    if (!isStable || (await absence.look(file)) !== null) return;
+    if (file.revision !== config.rules?.revision) takeOver(file);
+    else refusal.note(null);
   };
-  const run = (): Promise<number> => {
-    look({ isAnnounced: false });
-    return Promise.resolve(READ_INTERVAL_MS);
+  const run = async (): Promise<number> => {
+    await look({ isAnnounced: false });
+    return READ_INTERVAL_MS;
   };
   return {
     name: 'rules',
@@ -79,17 +78,40 @@ export function runningRules(context: AppContext, deps: RunningRulesDeps) {
       stopping.abort();
       await Promise.all([running, steps.all()]);
     },
-    /** Why the file as it is now is not what runs; null where it is. */
-    refused: (): string | null => refused,
+    /** Why the file as it is now is not what runs, and since when; null where it is. */
+    refused: (): Refused | null => refusal.now(),
+    /** As it was seen last. */
+    missing: (): MissingRules | null => absence.now(),
+    /** As the file is now. */
+    async missingNow(): Promise<MissingRules | null> {
+      return await absence.look(readOrNothing(config));
+    },
     /** The file was written: takes it over, and waits for a while until what it says runs. */
     async written(): Promise<void> {
       if (running === undefined || stopping.signal.aborted) return;
-      look({ isAnnounced: true });
+      await look({ isAnnounced: true });
       await withinTime(steps.all(), AWAITED_MS);
     },
     /** What was taken over of this subscription runs, or has ended. */
     settled: (name: string): Promise<void> => steps.of(name),
   } satisfies Part & Record<string, unknown>;
+}
+
+export interface Refused {
+  error: string;
+  since: string;
+}
+
+function createRefusal({ log, clock }: AppContext) {
+  let refused: Refused | null = null;
+  return {
+    now: (): Refused | null => refused,
+    note(error: string | null): void {
+      if (error === refused?.error) return;
+      if (error !== null) log.error({ error }, 'the rules are not valid and were not applied');
+      refused = error === null ? null : { error, since: refused?.since ?? isoTime(clock.now()) };
+    },
+  };
 }
 
 /** One after the other for each rule: what is closed has ended before what replaces it is opened. A step that fails is tried again. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { addEnvFile, envFileIn } from '../config/env-file.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
-import { isAborted, sleepUntilAborted, systemClock } from '../kit/clock.js';
+import { isAborted, isoTime, sleepUntilAborted, systemClock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
 import { runLoop } from '../kit/loop.js';
 
@@ -25,7 +25,7 @@ export function watchConfig<Loaded extends WatchedFiles>({ cwd, env, load }: Con
   let files: readonly string[] = [];
   let rulesFiles: readonly string[] = [];
   let lastRead = new Map<string, string>();
-  let refused: string | null = null;
+  let refused: { error: string; since: string } | null = null;
   let isRequested = false;
   let wake = new AbortController();
 
@@ -51,7 +51,7 @@ export function watchConfig<Loaded extends WatchedFiles>({ cwd, env, load }: Con
   return {
     read,
     /** Why the last one was not applied; null if it was. */
-    refused: (): string | null => refused,
+    refused: (): { error: string; since: string } | null => refused,
     /** The next valid one, after its files have changed or `request` was called. Undefined when the signal aborts. */
     async next(log: Log, signal: AbortSignal): Promise<(Loaded & { configReadAtMs: number }) | undefined> {
       let found: (Loaded & { configReadAtMs: number }) | undefined;
@@ -70,8 +70,9 @@ export function watchConfig<Loaded extends WatchedFiles>({ cwd, env, load }: Con
           over.abort();
         } catch (error) {
           const code = error instanceof ChangefeedError ? error.code : undefined;
-          refused = messageOf(error);
-          log.error({ error: refused, code }, 'the configuration is not valid and was not applied');
+          const text = messageOf(error);
+          refused = { error: text, since: refused?.since ?? isoTime(systemClock.now()) };
+          log.error({ error: text, code }, 'the configuration is not valid and was not applied');
         }
         return 0;
       };

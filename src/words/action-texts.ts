@@ -33,6 +33,7 @@ export const ACTION_TEXTS = {
     'This removes everything of the subscription "{subscription}" ({waiting} waiting, {dead} dead), which cannot be undone',
     '되돌릴 수 없습니다. 구독 "{subscription}"에 대해 저장된 것을 모두 지웁니다(대기 {waiting}, 데드 레터 {dead})',
   ],
+  'forgetMissingRules.done': ['{count} rules are forgotten.', '규칙 {count}개를 지웠습니다.'],
   'forgetSubscription.done': [
     'The subscription "{subscription}" is forgotten.',
     '구독 "{subscription}"에 대해 저장된 것을 지웠습니다.',

@@ -40,6 +40,8 @@ export const PROBLEM_TEXTS = {
   'problem.clock.stepped': ['The clock of a machine has stepped', '컴퓨터의 시계가 바뀌었습니다'],
   'problem.process.overloaded': ['A process has too little processor', '프로세스의 CPU가 부족합니다'],
   'problem.rules.differ': ['Processes have different rules', '프로세스마다 규칙 파일이 다릅니다'],
+  'problem.rules.missing': ['The file of rules is missing', '규칙 파일이 없습니다'],
+  'problem.configuration.refused': ['A changed configuration is not valid', '바뀐 설정을 적용하지 못했습니다'],
   'problem.problem.over': ['A problem is over', '문제가 해결되었습니다'],
   'problem.snapshot.complete': ['Every record of a list was sent again', '목록의 모든 레코드를 다시 보냈습니다'],
 
@@ -185,9 +187,11 @@ export const PROBLEM_TEXTS = {
   ],
   'last.error': [' Last error: {error}', ' 마지막 오류: {error}'],
   'says.subscription.unconfigured': [
-    'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead). Another subscription can go on where one of them stopped, with its option start.after. Remove what is left of one: changefeed subscriptions forget {name}.',
-    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건). 멈춘 곳부터 다른 구독이 이어받게 하려면 그 구독에 start.after를 설정하고, 지우려면 changefeed subscriptions forget {name}을 실행하세요.',
+    'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead{>unread}). Another subscription can go on where one of them stopped, with its option start.after. Remove what is left of one: changefeed subscriptions forget {name}.',
+    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건{>unread}). 멈춘 곳부터 다른 구독이 이어받게 하려면 그 구독에 start.after를 설정하고, 지우려면 changefeed subscriptions forget {name}을 실행하세요.',
   ],
+  'unread.some': [', and events of the log that it has not read', ', 아직 읽지 않은 이벤트 있음'],
+  'unread.none': ['', ''],
   'says.delivery.late': [
     'Subscription "{name}": its oldest event has waited since {since}. {count} events wait: {active} are handled now, {queued} are in the queue, {delayed} wait for a retry. {>remedy}',
     '구독 "{name}": 가장 오래된 이벤트가 {since}부터 기다립니다. 대기 {count}건 중 처리 중 {active}건, 대기열 {queued}건, 재시도 예정 {delayed}건. {>remedy}',
@@ -233,6 +237,20 @@ export const PROBLEM_TEXTS = {
     'The processes {one} and {other} read different files of rules: a rule may run in one of them only. Put the file into the image or on a path that all share.',
     '프로세스 {one}와(과) {other}의 규칙 파일이 달라, 한쪽에서만 동작하는 규칙이 있을 수 있습니다. 파일을 이미지에 넣거나 함께 쓰는 경로에 두세요.',
   ],
+  'says.rules.missing': [
+    'The file of rules {file} is gone, empty or unreadable since {since}. The {count} {count|rule|rules} that it had go on until the process starts again. Put it back. If they are to be gone: changefeed rules forget-missing.',
+    '규칙 파일 {file}이(가) {since}부터 없거나 비었거나 읽을 수 없습니다. 있던 규칙 {count}개는 프로세스가 다시 시작할 때까지 그대로 동작합니다. 파일을 되돌려 놓으세요. 정말 지우려면: changefeed rules forget-missing',
+  ],
+  'says.rules.begun without': [
+    'The {count} {count|rule|rules} that ran until {since} do not run: the process has started without its file of rules {file}. Mount or restore it, and they go on where they stopped. If they are to be gone: changefeed rules forget-missing.',
+    '{since}까지 동작하던 규칙 {count}개가 동작하지 않습니다. 규칙 파일 {file} 없이 프로세스가 시작했습니다. 파일을 마운트하거나 되돌려 놓으면 멈춘 곳부터 이어집니다. 정말 지우려면: changefeed rules forget-missing',
+  ],
+  'says.configuration.refused': [
+    'Process {pid} on {host}: {>what} was changed, is not valid, and was not applied. What ran goes on, until the process starts again. {error}',
+    '{host}의 프로세스 {pid}: 바뀐 {>what}에 오류가 있어 적용하지 않았습니다. 프로세스가 다시 시작할 때까지는 이전 것이 그대로 동작합니다. {error}',
+  ],
+  'refused.configuration': ['the configuration', '설정'],
+  'refused.rules': ['the file of rules', '규칙 파일'],
   'says.process.overloaded': [
     'Process {pid} on {host} has too little processor for {count} {count|workspace|workspaces}: {lists} lists are due and wait for their turn, the first for {forMs}. Nothing is lost, and changes are noticed late. Start further processes with the role "poll", give it more processor, or set intervals.',
     '{host}의 프로세스 {pid}: 워크스페이스 {count}개를 맡기에는 CPU가 부족해 목록 {lists}개가 차례를 기다립니다(가장 오래 {forMs}). 빠지는 변경은 없지만 늦게 발견됩니다. poll 프로세스나 CPU를 늘리거나 interval을 정하세요.',

@@ -41,5 +41,9 @@ it('left behind: events of a subscription that the configuration no longer has a
   };
   expect(await others.dispatcher.leftBehind()).toEqual([]);
   await trimLog(redis, keys, { ...trim, nowMs });
-  expect(await others.dispatcher.leftBehind()).toEqual([{ subscription: 'billing', waiting: 1, dead: 1 }]);
+  expect(await others.dispatcher.leftBehind()).toEqual([
+    { subscription: 'billing', waiting: 1, dead: 1, unread: false },
+  ]);
+  await appendEvents({ redis, keys }, [changeEvent({ record: 'r3', sequence: 1 })]);
+  expect(await others.dispatcher.leftBehind()).toMatchObject([{ unread: true }]);
 });

@@ -11,6 +11,7 @@ import { createVerifiedStore } from '../../src/delivery/verify/verified-store.js
 import { createHealthStore } from '../../src/delivery/health.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
+import { readRulesRecord } from '../../src/service/missing-rules.js';
 import { trimLog } from '../../src/delivery/run/retention.js';
 import { createScheduleStore } from '../../src/feed/store/schedule.js';
 import { createStateGuard } from '../../src/log/state-guard.js';
@@ -55,6 +56,11 @@ const notices: KeyOf = (of) => of.notices('acme');
 const OPEN = 'open list.late list:todo';
 
 const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read[]]> = {
+  'what was last known of the rules': [
+    (of) => of.rules(),
+    'string',
+    () => readRulesRecord({ ...test, clock: systemClock }),
+  ],
   'the id of a state': [(of) => of.state('acme'), 'string', () => states().check('acme')],
   'an event of the log': [(of) => of.log('acme'), 'stream', () => readLog(), () => sweeps().recentEvents(0, 1)],
   'since when a subscription is unconfigured': [(of) => of.readers('acme'), 'ops', trim],

@@ -49,7 +49,15 @@ const CAUSES: Parameters<typeof problemsWith>[0][] = [
   { subscriptions: [subscription({ unreadable: 'WRONGTYPE' })] },
   { subscriptions: [subscription({ lateSince: EARLIER, lagEvents: 3, waiting: 3 })] },
   { subscriptions: [subscription({ dead: 2 })] },
-  { unconfigured: [{ subscription: 'billing', waiting: 4, dead: 2 }] },
+  { unconfigured: [{ subscription: 'billing', waiting: 4, dead: 2, unread: false }] },
+  { unconfigured: [{ subscription: 'billing', waiting: 0, dead: 0, unread: true }] },
+  ...[true, false].map((run) => {
+    const rulesMissing = { rules: 12, since: EARLIER, file: 'changefeed.rules.json', run };
+    return { processes: [process(ALL.roles, { rulesMissing })] };
+  }),
+  ...['configuration', 'rules'].map((what) => {
+    return { processes: [process(ALL.roles, { refused: [{ what, since: EARLIER, error: 'the file is not valid' }] })] };
+  }),
 ];
 
 describe('words: problems', () => {

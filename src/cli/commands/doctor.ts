@@ -8,11 +8,12 @@ import { hanging, padded, printable, widthOf, type Colours } from '../text.js';
 export const doctor = defineCommand({
   input: { json: flag('print the findings as JSON') },
   async run({ json = false, config: path }, io) {
-    const [{ examine }, { loadConfig }] = await Promise.all([
+    const [{ examine }, { loadWith }] = await Promise.all([
       import('../../service/doctor.js'),
       import('../../config/load.js'),
     ]);
-    const loaded = await loadConfig({ ...io, path });
+    const leaveOut = (problem: string): void => io.err(`Rules are left out: ${problem}`);
+    const loaded = await loadWith({ ...io, path }, { leaveOut });
     const language = json ? 'en' : languageOf(loaded.config, io.env);
     const findings = await examine(loaded, { ...io, path, signal: io.signal, language });
     const { t } = wordsFor(language);

@@ -1,6 +1,6 @@
 import { sendTest } from '../../service/test-event.js';
 import type { TestOutcome } from '../../delivery/handlers/handler.js';
-import { loadConfig } from '../../config/load.js';
+import { loadWith } from '../../config/load.js';
 import { word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option } from '../command.js';
 import { printable, type Colours } from '../text.js';
@@ -15,7 +15,8 @@ export const webhook = defineCommand({
     json: flag('print the outcome as JSON'),
   },
   async run({ subscription, type, yes = false, json = false, config: path }, io) {
-    const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path });
+    const leaveOut = (problem: string): void => io.err(`Rules are left out: ${problem}`);
+    const { config } = await loadWith({ cwd: io.cwd, env: io.env, path }, { leaveOut });
     try {
       const outcome = await sendTest(subscription, { type, run: yes, signal: io.signal }, config);
       io.out(json ? JSON.stringify(outcome) : pingedText(outcome, io.colours.out));

@@ -1,5 +1,6 @@
 /** Finds what waits in Redis under the names of subscriptions that no process has configured. */
 import type { Queue } from 'bullmq';
+import { compareLogIds } from '../../events/log-id.js';
 import type { JobData, Queues } from '../queues.js';
 import type { DispatchContext } from '../stores.js';
 
@@ -9,6 +10,11 @@ export interface StoredEvents {
   waiting: number;
   dead: number;
 }
+
+export type LeftBehind = StoredEvents & {
+  /** The log has events that it has not read; nobody knows whether it would select them. */
+  unread: boolean;
+};
 
 export async function storedIn(queue: Queue<JobData>): Promise<StoredEvents> {
   const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
@@ -20,11 +26,21 @@ export async function storedIn(queue: Queue<JobData>): Promise<StoredEvents> {
 const UNCONFIGURED_MS = 150_000;
 
 /** What waits or is dead under names that no process has configured: they were renamed or removed. */
-export async function leftBehind(context: DispatchContext & { queues: Queues }): Promise<StoredEvents[]> {
+export async function leftBehind(context: DispatchContext & { queues: Queues }): Promise<LeftBehind[]> {
   const { workspaces, subscriptions, offsets, queues, clock } = context;
   const sinceMs = clock.now() - UNCONFIGURED_MS;
   const found = await Promise.all(workspaces.map((workspace) => offsets.unconfigured(workspace, sinceMs)));
   const names = [...new Set(found.flat())].filter((name) => !subscriptions.some((one) => one.name === name)).sort();
-  const stored = await Promise.all(names.map((name) => storedIn(queues.former(name))));
-  return stored.filter(({ waiting, dead }) => waiting + dead > 0);
+  const stored = await Promise.all(
+    names.map(async (name) => {
+      const unread = await Promise.all(workspaces.map((workspace) => hasUnread(name, workspace, context)));
+      return { ...(await storedIn(queues.former(name))), unread: unread.includes(true) };
+    }),
+  );
+  return stored.filter(({ waiting, dead, unread }) => waiting + dead > 0 || unread);
+}
+
+async function hasUnread(name: string, workspace: string, { offsets, log }: DispatchContext): Promise<boolean> {
+  const offset = await offsets.get(workspace, name);
+  return offset !== null && compareLogIds(offset, await log.tail(workspace)) < 0;
 }

@@ -33,6 +33,8 @@ export function problemsOf(status: Observed, { redisIsJustBack = false } = {}): 
     ...failingLoops(status),
     ...overload(status),
     ...differingRules(status),
+    ...missingRules(status),
+    ...refusedFiles(status),
     ...clockSteps(status),
     ...awayApis(status.workspaces),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
@@ -117,6 +119,26 @@ function differingRules({ at, processes }: Observed): Problem[] {
   if (first === undefined || other === undefined) return [];
   const of = ({ pid, host }: ProcessStatus): string => `${pid} (${host})`;
   return [problem('warning', 'rules.differ', { subject: 'rules', facts: { one: of(first), other: of(other) } })];
+}
+
+/** Once: where several processes miss them, those that run without them are worse off. */
+function missingRules({ processes }: Observed): Problem[] {
+  const found = processes.flatMap(({ rulesMissing }) => rulesMissing ?? []);
+  const worst = found.find(({ run }) => !run) ?? found[0];
+  if (worst === undefined) return [];
+  const { rules: count, since, file, run } = worst;
+  const facts = { count, file, text: run ? 'rules.missing' : 'rules.begun without' };
+  return [problem('error', 'rules.missing', { subject: 'rules', since, facts })];
+}
+
+/** What ran goes on. After the next start of its process it would not. */
+function refusedFiles({ processes }: Observed): Problem[] {
+  return processes.flatMap(({ refused = [], pid, host }) =>
+    refused.map(({ what, since, error }) => {
+      const facts = { what: `refused.${what}`, pid: String(pid), host, error: sentence(error) };
+      return problem('warning', 'configuration.refused', { subject: what, since, facts });
+    }),
+  );
 }
 
 /** The clock of a process was set or is wrong, or a stored time says that one was. Once: one cause, one remedy. */

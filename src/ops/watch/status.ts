@@ -153,7 +153,14 @@ export const statusSchema = z.object({
   workspaces: z.array(workspaceStatus),
   subscriptions: z.array(subscriptionStatus),
   unconfigured: z
-    .array(z.object({ subscription: z.string(), waiting: count, dead: count }))
+    .array(
+      z.object({
+        subscription: z.string(),
+        waiting: count,
+        dead: count,
+        unread: z.boolean().describe('the log has events that it has not read'),
+      }),
+    )
     .describe('events under names of subscriptions that no process has configured'),
   processes: z.array(processStatus).describe('those that run roles'),
   problems: z.array(problem).describe('the worst first; empty when all is well'),

@@ -39,7 +39,8 @@ export function unconfigured({ unconfigured: found }: Observed): Problem[] {
   if (first === undefined) return [];
   const names = found.map(({ subscription }) => `"${subscription}"`).join(', ');
   const sum = (of: 'waiting' | 'dead'): number => found.reduce((all, one) => all + one[of], 0);
-  const facts = { name: first.subscription, names, waiting: sum('waiting'), dead: sum('dead') };
+  const unread = `unread.${found.some((one) => one.unread) ? 'some' : 'none'}`;
+  const facts = { name: first.subscription, names, waiting: sum('waiting'), dead: sum('dead'), unread };
   return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', facts })];
 }
 
