@@ -62,8 +62,22 @@ export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
   'what a rule was sending when it was switched off is sent when it is switched on': [
     [
       'src/delivery/dispatcher.ts',
-      'await skipSubscription({}, { ...deps, subscription, queue: queues.former(subscription.name) });',
-      'void queues;',
+      [
+        'await skipSubscription({}, deps);',
+        '}',
+        '',
+        '/** A place that stays would be that of a backup: what was logged before it is switched on again would be sent once that is restored. */',
+        'async function dropFormer(deps: SubscriptionContext): Promise<void> {',
+        '  await skipSubscription({}, deps);',
+      ].join('\n'),
+      'void deps; }\nasync function dropFormer(deps: SubscriptionContext): Promise<void> {',
+    ],
+  ],
+  'a rule that is switched off keeps its place in the log': [
+    [
+      'src/delivery/dispatcher.ts',
+      'for (const workspace of workspaces) await offsets.forget(workspace, subscription.name);',
+      'void [workspaces, offsets, subscription];',
     ],
   ],
   'a record is gone although it may be a row without an id that can be read': [
