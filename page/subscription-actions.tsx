@@ -71,11 +71,16 @@ function bodyOf({ from, time, type, record, failed }: Range): { from: string } |
 
 const NO_RANGE: Range = { from: '1h', time: '', type: '', record: '', failed: false };
 
+interface Counted {
+  count: number;
+  atLeastSeconds: number | null;
+}
+
 export function Replay({ subscription: { name, on }, again }: OneProps) {
-  const { t, number } = usePreferences();
+  const { t, number, duration } = usePreferences();
   const [range, setRange] = useState<Range>(NO_RANGE);
   const [open, setOpen] = useState(false);
-  const [found, setFound] = useState<{ count: number } | { error: string } | null>(null);
+  const [found, setFound] = useState<Counted | { error: string } | null>(null);
   const settled = useSettled(range, 300);
   useEffect(() => {
     setFound(null);
@@ -83,7 +88,7 @@ export function Replay({ subscription: { name, on }, again }: OneProps) {
     if (!open || body === null) return;
     let ended = false;
     act('replay', { subscription: name, ...body, dryRun: true })
-      .then(({ count }) => !ended && setFound({ count }))
+      .then(({ count, atLeastSeconds }) => !ended && setFound({ count, atLeastSeconds }))
       .catch((failure: unknown) => !ended && setFound({ error: messageOf(failure) }));
     return () => void (ended = true);
   }, [JSON.stringify(settled), open]);
@@ -112,6 +117,9 @@ export function Replay({ subscription: { name, on }, again }: OneProps) {
           : 'error' in found
             ? found.error
             : t('replay.sure', { count: number(found.count) })}
+        {found !== null && 'count' in found && (found.atLeastSeconds ?? 0) > 0 && (
+          <> {t('replay.lasts', { duration: duration((found.atLeastSeconds ?? 0) * 1_000) })}</>
+        )}
       </p>
     </Action>
   );

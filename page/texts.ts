@@ -300,6 +300,10 @@ export const texts = {
     '{count} event{s} will be sent again. Their ids stay the same.',
     '이벤트 {count}건을 다시 보냅니다. 이벤트 ID는 같습니다.',
   ],
+  'replay.lasts': [
+    'At the rate of the subscription that takes at least {duration}; new events go before them.',
+    '구독의 전송 속도로 최소 {duration} 걸리며, 새 이벤트를 먼저 보냅니다.',
+  ],
   'replay.started': [
     'The replay has begun. This page shows how far it is.',
     '다시 보내기를 시작했습니다. 진행 상황은 이 화면에 나타납니다.',
@@ -310,8 +314,8 @@ export const texts = {
   ],
   'replay.stop': ['Stop', '중지'],
   'replay.stopSure': [
-    'What it has put into the queue is still delivered; the rest is not sent.',
-    '이미 대기열에 넣은 이벤트는 전달하고, 나머지는 보내지 않습니다.',
+    'What is not delivered yet is not sent, what waits in the queue neither.',
+    '대기열에 있는 것을 포함해 아직 전달하지 않은 이벤트는 보내지 않습니다.',
   ],
   'held.examples': ['For example: {names}', '예: {names}'],
   'held.accept': ['Accept', '승인'],

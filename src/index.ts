@@ -18,7 +18,7 @@ export type { RecordStory } from './feed/list/explain.js';
 export type { ListSweep, SweepCall } from '../workers/sweeps.js';
 export type { Paused } from './delivery/health.js';
 export type { ReplayCall, Replayed } from './delivery/act/replay.js';
-export type { SkipCall, Skipped } from './delivery/act/skip.js';
+export type { SkipCall, Skipped, StoppedReplays } from './delivery/act/skip.js';
 export type { SweepProgress } from './feed/list/list.js';
 export type { TailOptions, TailedEvent } from './delivery/ask/tail.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from './crm/todo-counts.js';

@@ -12,7 +12,7 @@ import type { Paused } from '../delivery/health.js';
 import type { DeliveryRow, SubscriptionDetails } from '../delivery/receipts/delivery-row.js';
 import type { DeliveriesQuery } from '../delivery/receipts/find-deliveries.js';
 import type { ReplayCall, Replayed } from '../delivery/act/replay.js';
-import type { SkipCall, Skipped } from '../delivery/act/skip.js';
+import type { SkipCall, Skipped, StoppedReplays } from '../delivery/act/skip.js';
 import type { TailedEvent, TailOptions } from '../delivery/ask/tail.js';
 import type { TryCall } from '../delivery/ask/try.js';
 import type { Tried } from '../delivery/ask/tried.js';
@@ -160,12 +160,11 @@ export interface Changefeed extends Forgetting {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
-   * Stops replays of a subscription. What they have put into its queue is still delivered; `skip` drops that too.
+   * Stops replays of a subscription, and drops what of them waits in its queue.
    * @param id of one replay. @defaultValue all
-   * @returns how many were stopped, one for each workspace
    * @throws ChangefeedError CF_USAGE when there is no such subscription
    */
-  stopReplay(subscription: string, id?: string): Promise<number>;
+  stopReplay(subscription: string, id?: string): Promise<StoppedReplays>;
   /**
    * What a subscription would have got of the last days of the log, with its present options, and why it would not have got the rest.
    * Nothing is sent and nothing is stored. `settle`, `transform` and what the handler would do are not tried.

@@ -194,12 +194,14 @@ export const replay = defineAction({
   async run({ where, from, ...call }, { feed, ...acting }) {
     const { signal, onProgress } = acting;
     const asked = { ...call, from: timeBack(from), where: where as ReplayCall['where'], signal, onProgress };
-    const { id, events, interrupted } = await feed.replay({ ...asked, wait: signal !== undefined });
-    return { id, count: events, interrupted };
+    const { id, events, interrupted, atLeastSeconds } = await feed.replay({ ...asked, wait: signal !== undefined });
+    return { id, count: events, interrupted, atLeastSeconds };
   },
-  says({ count, interrupted }, { t, countOf }, { subscription: name, dryRun: isAsked }) {
+  says({ count, interrupted, atLeastSeconds }, { t, countOf, duration }, { subscription: name, dryRun: isAsked }) {
     const how = isAsked === true ? 'dryRun' : interrupted ? 'interrupted' : 'done';
-    return t(`replay.${how}`, { subscription: name, events: countOf('event', count) });
+    const text = t(`replay.${how}`, { subscription: name, events: countOf('event', count) });
+    if (atLeastSeconds === null || atLeastSeconds === 0) return text;
+    return `${text} ${t('replay.lasts', { duration: duration(atLeastSeconds * 1_000) })}`;
   },
   failed: ({ interrupted }) => interrupted,
 });
@@ -216,13 +218,17 @@ export const stopReplay = defineAction({
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/replay/stop',
   about: [
-    'Stops what is being sent to a subscription again; `replays` of its status shows it.',
-    '구독에 다시 보내던 것을 멈춥니다. 상태의 `replays`에서 볼 수 있습니다.',
+    'Stops what is being sent to a subscription again, and drops what of it waits in the queue.',
+    '구독에 다시 보내던 것을 멈추고, 그중 대기열에 있는 것을 버립니다.',
   ],
   input: z.strictObject({ subscription, id: z.string().optional().describe('only this replay (default: all)') }),
-  answer: answers.done,
-  run: async ({ subscription: name, id }, { feed }) => ({ count: await feed.stopReplay(name, id) }),
-  says: ({ count }, { t }) => t(count === 0 ? 'replayStop.nothing' : 'replayStop.done'),
+  answer: answers.stoppedReplays,
+  async run({ subscription: name, id }, { feed }) {
+    const { stopped, dropped } = await feed.stopReplay(name, id);
+    return { count: stopped, dropped };
+  },
+  says: ({ count, dropped }, { t, countOf }) =>
+    t(count === 0 && dropped === 0 ? 'replayStop.nothing' : 'replayStop.done', { events: countOf('event', dropped) }),
 });
 
 export const snapshot = defineAction({

@@ -12,8 +12,8 @@ import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.
 import { describeDeliveries } from './receipts/describe-subscription.js';
 import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
 import { startReaders } from './run/reader.js';
-import { HIGH_WATER, replay, stopReplays, type ReplayCall, type Replayed } from './act/replay.js';
-import { skipSubscription, type SkipCall, type Skipped } from './act/skip.js';
+import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './act/replay.js';
+import { skipSubscription, stopAndDrop, type SkipCall, type Skipped } from './act/skip.js';
 import { isSnapshotRunning, Snapshot } from './act/snapshot.js';
 import { leftBehind } from './ask/left-behind.js';
 import { describeSubscription } from './ask/statistics.js';
@@ -122,7 +122,7 @@ export function createDispatcher(options: DispatcherOptions) {
       await beginSnapshots(epochs, { ...options, ...withQueue(chosen(name), 'snapshot') }),
     deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
     describeSubscription: (name: string) => describeDeliveries(name, options),
-    stopReplay: async (name: string, id?: string) => await stopReplays({ id }, { ...options, ...chosen(name) }),
+    stopReplay: async (name: string, id?: string) => await stopAndDrop(id, { ...options, ...chosen(name) }),
     skip: async (name: string, call: SkipCall): Promise<Skipped> =>
       await skipSubscription(call, { ...options, ...chosen(name) }),
     /** Its place in the logs is their end, whatever it has read before, and nothing waits: for one that is configured next. */

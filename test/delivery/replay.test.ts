@@ -48,6 +48,7 @@ describe('replay', () => {
       events: 2,
       reached: { acme: logIds[2] },
       interrupted: false,
+      atLeastSeconds: null,
     });
     expect(seen).toEqual(ids.map((id) => `b ${id} true`));
     await operations.replay({ subscription: 'b', from: 'beginning' });
@@ -121,13 +122,34 @@ describe('replay', () => {
       expect(status?.replays[0]?.sent).toBeGreaterThan(200);
       return status?.replays[0];
     });
-    expect(await dispatcher.stopReplay('s', 'r0000000000')).toBe(0);
-    expect(await dispatcher.stopReplay('s', shown?.id)).toBe(1);
+    expect(await dispatcher.stopReplay('s', 'r0000000000')).toEqual({ stopped: 0, dropped: 0 });
+    const stopped = await dispatcher.stopReplay('s', shown?.id);
     const { events } = await replaying;
+    expect(stopped).toEqual({ stopped: 1, dropped: events });
     expect(events).toBeGreaterThan(200);
     expect(events).toBeLessThan(20 * EVENTS.length);
     const [status] = await dispatcher.statistics();
-    expect(status).toMatchObject({ replays: [], lagEvents: events });
+    expect(status).toMatchObject({ replays: [], lagEvents: 0 });
+  });
+
+  it('replay: what is new goes before it, and it says how long it takes at the rate', async () => {
+    const seen: string[] = [];
+    const rate = { requests: 10, perSeconds: 1 };
+    const about = { concurrency: 1, destination: 'd1', rate };
+    const handle: Subscription['handle'] = ({ subject }, { replay }) =>
+      void seen.push(`${replay ? 'again ' : ''}${subject}`);
+    await appendEvents(test, firstChangesOf(...Array.from({ length: 40 }, (_, at) => `r${at}`)));
+    const { dispatcher } = await runFanOut(test, [aSubscription('s', handle, about)]);
+    await eventually(() => expect(seen).toHaveLength(40));
+    const call = { subscription: 's', from: 'beginning' };
+    expect(await dispatcher.replay({ ...call, dryRun: true })).toMatchObject({ events: 40, atLeastSeconds: 4 });
+    await dispatcher.replay(call);
+    await appendEvents(test, firstChangesOf('new'));
+    await eventually(() => expect(seen).toContain('new'));
+    expect(seen.length).toBeLessThan(60);
+    expect(await dispatcher.stopReplay('s')).toMatchObject({ stopped: 0 });
+    await eventually(async () => expect((await dispatcher.statistics())[0]?.lagEvents).toBe(0));
+    expect(seen.length).toBeLessThan(70);
   });
 
   it('replay: large events, of which the log returns few at once, are all sent', async () => {
@@ -195,7 +217,7 @@ describe('replay', () => {
     const operations = operationsOf([subscription]);
 
     const stopped = await operations.replay({ subscription: 's', from: 'beginning', signal: AbortSignal.abort() });
-    expect(stopped).toEqual({ id: '', events: 0, reached: {}, interrupted: true });
+    expect(stopped).toEqual({ id: '', events: 0, reached: {}, interrupted: true, atLeastSeconds: null });
     await expect(operations.replay({ subscription: 's', from: 'lunch' })).rejects.toMatchObject({
       code: 'CF_USAGE',
       message: 'replay, from: found "lunch"; allowed: "beginning", a time (2026-03-01T09:00:00Z) or a log id.',

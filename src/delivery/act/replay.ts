@@ -50,18 +50,28 @@ export interface Replayed {
   events: number;
   /** The log id of the last event read, per workspace. */
   reached: Readonly<Record<string, string>>;
+  /** How long they take at least at the `rate` of the subscription, while nothing else is sent to its address; null: it has none. */
+  atLeastSeconds: number | null;
   /** Stopped by the signal; other processes send the rest. */
   interrupted: boolean;
 }
 
 export interface ReplayDeps extends SubscriptionContext {
-  /** Pending events above which it waits. @defaultValue 5000 */
-  highWater?: number;
+  /** Pending events above which it waits. @defaultValue 1000 */
+  highWater?: number | undefined;
 }
 
 const BATCH = 250;
 export const FULL_WAIT_MS = 100;
 export const HIGH_WATER = 5_000;
+/** Well below: at the same number of pending events, what is new would not be read while a replay fills the queue again and again. */
+export const SENT_AGAIN_HIGH_WATER = 1_000;
+
+const newReplayId = (): string => `r${randomBytes(5).toString('hex')}`;
+
+export function isReplayId(text: string): boolean {
+  return /^r[0-9a-f]{10}$/.test(text);
+}
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
@@ -69,7 +79,8 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
   // From then on the replay is completed, whichever process does it.
   const tasks = call.dryRun === true ? asked : await Promise.all(asked.map((task) => begin(task, deps)));
   const id = tasks[0]?.id ?? '';
-  if (call.dryRun !== true && call.wait === false) return { id, events: 0, reached: {}, interrupted: false };
+  if (call.dryRun !== true && call.wait === false)
+    return { id, events: 0, reached: {}, interrupted: false, atLeastSeconds: null };
   const reached: Record<string, string> = {};
   let events = 0;
   for (const task of tasks) {
@@ -77,7 +88,9 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
     events += end.sent;
     reached[end.workspace] = end.after;
   }
-  return { id, events, reached, interrupted: call.signal?.aborted === true };
+  const { rate } = deps.subscription;
+  const atLeastSeconds = rate === undefined ? null : Math.ceil((events * rate.perSeconds) / rate.requests);
+  return { id, events, reached, atLeastSeconds, interrupted: call.signal?.aborted === true };
 }
 
 /** Redis may have gone back since the offset was read: what the subscription gets anyway is not sent before. */
@@ -89,7 +102,7 @@ async function begin(asked: ReplayTask, { subscription, backfills, offsets }: Re
 }
 
 /**
- * Stops replays: what they have put into the queue is still delivered.
+ * Stops replays: nothing more is put into the queue.
  * @param id of one replay. @defaultValue all of the subscription
  * @returns how many parts were stopped, one for each workspace
  */
@@ -109,15 +122,18 @@ export async function stopReplays(
   }
 }
 
-/** Sends one batch of a replay. False: there is none. */
+/** Sends one batch of a replay, unless as many events are pending as it may have. */
 export async function stepReplay(
   tasks: readonly StoredTask[],
   workspace: string,
   deps: SubscriptionContext,
-): Promise<boolean> {
+): Promise<'none' | 'sent' | 'full'> {
   const stored = tasks.filter(isReplay).find(({ task }) => task.workspace === workspace);
-  if (stored !== undefined) await step(stored, deps);
-  return stored !== undefined;
+  if (stored === undefined) return 'none';
+  const { events } = await deps.gate.pending(deps.subscription.name, workspace);
+  if (events >= SENT_AGAIN_HIGH_WATER) return 'full';
+  await step(stored, deps);
+  return 'sent';
 }
 
 function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
@@ -132,7 +148,7 @@ async function tasksOf({ from, to, signal, workspace: wanted, ...filter }: Repla
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw invalidOffset('to', to, 'a log id');
   const tasks: ReplayTask[] = [];
   if (signal?.aborted === true) return tasks;
-  const id = `r${randomBytes(5).toString('hex')}`;
+  const id = newReplayId();
   for (const workspace of deps.workspaces) {
     if ((wanted !== undefined && wanted !== workspace) || !readsWorkspace(subscription, workspace)) continue;
     const offset = await offsets.get(workspace, subscription.name);
@@ -194,7 +210,7 @@ async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayD
 }
 
 async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
-  const { subscription, backfills, gate, clock, highWater = HIGH_WATER } = deps;
+  const { subscription, backfills, gate, clock, highWater = SENT_AGAIN_HIGH_WATER } = deps;
   let furthest = first;
   for (;;) {
     const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);

@@ -8,8 +8,8 @@ import { compileSelection, readsWorkspace } from '../../events/pattern.js';
 import type { LoggedEvent } from '../../events/types.js';
 import type { Dropped } from '../groups/gate.js';
 import type { MustHaveJob } from '../groups/heads.js';
-import { addJobs, deliveryIdOf, loggedAt } from '../deliveries.js';
-import { stopReplays } from './replay.js';
+import { addJobs, deliveryIdOf, loggedAt, replayOf } from '../deliveries.js';
+import { isReplayId, stopReplays } from './replay.js';
 import { noteEnd } from '../receipts/note.js';
 import type { SubscriptionContext } from '../stores.js';
 
@@ -44,12 +44,33 @@ export async function skipSubscription(
     // Otherwise they go on to fill the queue.
     if (!dryRun) await stopReplays({ workspace: name }, deps);
     sum.unread += dryRun ? await countUnread(name, last, deps) : await skipUnread(name, last, deps);
-    const { queued, running } = dryRun ? await countQueued(name, deps) : await skipQueued(name, last, deps);
+    const { queued, running } = dryRun ? await countQueued(name, deps) : await skipQueued(name, { last }, deps);
     sum.queued += queued;
     sum.running += running;
   }
   return sum;
 }
+
+/** What a stop of replays has done. */
+export interface StoppedReplays {
+  /** How many were being sent, one for each workspace. */
+  stopped: number;
+  /** Deliveries of them that waited in the queue, and are dropped. One that is handled at this moment is not. */
+  dropped: number;
+}
+
+/** @param id of one replay. @defaultValue all */
+export async function stopAndDrop(id: string | undefined, deps: SubscriptionContext): Promise<StoppedReplays> {
+  if (id !== undefined && !isReplayId(id)) return { stopped: 0, dropped: 0 };
+  const stopped = await stopReplays({ id }, deps);
+  let dropped = 0;
+  for (const workspace of deps.workspaces)
+    dropped += (await skipQueued(workspace, { last: END, replay: id ?? 'all' }, deps)).queued;
+  return { stopped, dropped };
+}
+
+/** Later than any log id. */
+const END = `${Number.MAX_SAFE_INTEGER}-0`;
 
 /** Counted before the offset moves: afterwards the log may drop them. A reader may move it meanwhile. */
 async function skipUnread(workspace: string, last: string, deps: SubscriptionContext): Promise<number> {
@@ -120,14 +141,26 @@ async function countQueued(workspace: string, { subscription, gate, queue }: Sub
 /** Where a subscription is busy, heads change all the time, most of them to events that were logged later. */
 const MOST_PASSES = 20;
 
+interface Which {
+  /** A log id: what was logged up to it. */
+  last: string;
+  /** Only what this replay has sent, or all of them. @defaultValue also what no replay has sent */
+  replay?: string;
+}
+
+function isReplayed(id: string, replay: string): boolean {
+  const of = replayOf(id);
+  return of !== undefined && (replay === 'all' || of === replay);
+}
+
 /** What is handled meanwhile changes the heads: it looks again until there is nothing left to drop. */
-async function skipQueued(workspace: string, last: string, deps: SubscriptionContext) {
+async function skipQueued(workspace: string, which: Which, deps: SubscriptionContext) {
   const { subscription, gate } = deps;
   for (let [pass, queued] = [1, 0]; ; pass += 1) {
     const heads = await gate.heads(subscription.name, [workspace]);
     const outcomes = [];
     for (let at = 0; at < heads.length; at += CHUNK)
-      outcomes.push(...(await Promise.all(heads.slice(at, at + CHUNK).map((head) => skipGroup(head, last, deps)))));
+      outcomes.push(...(await Promise.all(heads.slice(at, at + CHUNK).map((head) => skipGroup(head, which, deps)))));
     const dropped = outcomes.reduce((sum, one) => sum + one.dropped, 0);
     queued += dropped;
     const isOver = dropped === 0 && outcomes.every(({ word }) => word !== 'moved');
@@ -136,12 +169,13 @@ async function skipQueued(workspace: string, last: string, deps: SubscriptionCon
   }
 }
 
-async function skipGroup(head: MustHaveJob, last: string, deps: SubscriptionContext) {
+async function skipGroup(head: MustHaveJob, { last, replay }: Which, deps: SubscriptionContext) {
   const { subscription, gate, queue } = deps;
   const { workspace, group, entry } = head;
   // Without an order, each is alone.
-  if (group === null && compareLogIds(entry.logId, last) > 0) return { word: 'stays', dropped: 0 };
-  const skipped = await gate.skip(subscription.name, head, last === BEFORE_ALL ? '0-0' : last);
+  const isOther = replay !== undefined && !isReplayed(entry.id, replay);
+  if (group === null && (isOther || compareLogIds(entry.logId, last) > 0)) return { word: 'stays', dropped: 0 };
+  const skipped = await gate.skip(subscription.name, head, last === BEFORE_ALL ? '0-0' : last, replay);
   if (skipped.outcome === 'moved') return { word: skipped.outcome, dropped: 0 };
   if (skipped.outcome === 'dropped') {
     await queue.remove(entry.id);

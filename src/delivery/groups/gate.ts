@@ -157,8 +157,12 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       const merged = [packEntry(head), JSON.stringify(stored)] as const;
       return stay(subscription, { claim, verb: 'merge', count: count + 1, noted, merged }, 'head');
     },
-    /** Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it. */
-    skip: (subscription: string, head: HeadJob, last: string) => skip(scope, subscription, head, last),
+    /**
+     * Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it.
+     * @param replay only what this one has sent, or `all` of them. @defaultValue also what no replay has sent
+     */
+    skip: (subscription: string, head: HeadJob, last: string, replay?: string) =>
+      skip(scope, subscription, { head, last, replay }),
     /** Removes a dead letter whose retry was entered. False: Redis has forgotten the retry since; nothing was done. */
     async removeLetter(subscription: string, { source, entries: [retry] }: SourceBatch): Promise<boolean> {
       const id = retry?.replaces ?? '';
@@ -283,13 +287,12 @@ export interface Dropped {
 async function skip(
   { redis, keys }: Scope,
   subscription: string,
-  { workspace, group, entry }: HeadJob,
-  last: string,
+  { head: { workspace, group, entry }, last, replay }: { head: HeadJob; last: string; replay: string | undefined },
 ): Promise<Skipped> {
   const pending = keys.pending(subscription, workspace);
   const key = group === null ? pending : keys.group(subscription, group);
   const own = [keys.payloads(subscription), keys.jobLock(subscription, entry.id)];
-  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as string[];
+  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last, replay ?? ''])) as string[];
   const [outcome, next = '', ...flat] = answer;
   if (outcome === 'moved') return { outcome };
   if (outcome !== 'runs' && outcome !== 'stays' && outcome !== 'dropped')

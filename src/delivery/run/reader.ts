@@ -166,7 +166,8 @@ class SubscriptionReader {
     const last = batch.at(-1);
     if (last === undefined) {
       await this.#options.log.checkOffset(workspace, after);
-      if (!replayed) await shared.waitAfter(after, signal, mayStep ? this.#snapshot.waitMs : TASKS_INTERVAL_MS);
+      const waitMs = mayStep ? this.#snapshot.waitMs : TASKS_INTERVAL_MS;
+      if (replayed !== 'sent') await shared.waitAfter(after, signal, replayed === 'full' ? FULL_WAIT_MS : waitMs);
       return 0;
     }
     const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };

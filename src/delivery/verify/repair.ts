@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { enqueueEvents } from '../deliveries.js';
-import { FULL_WAIT_MS, HIGH_WATER } from '../act/replay.js';
+import { FULL_WAIT_MS, SENT_AGAIN_HIGH_WATER } from '../act/replay.js';
 import type { SubscriptionContext } from '../stores.js';
 import type { UnderWay } from './under-way.js';
 
@@ -38,7 +38,7 @@ export async function repairRecords(
     signal?.throwIfAborted();
     const { events: pending } = await gate.pending(subscription.name, workspace);
     const entered =
-      pending >= HIGH_WATER
+      pending >= SENT_AGAIN_HIGH_WATER
         ? null
         : await enterStep({ workspace, records: records.slice(at, at + STEP), underWay, origin, from: at }, deps);
     if (entered === null) {

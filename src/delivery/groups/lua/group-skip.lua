@@ -1,11 +1,17 @@
 --[[ group-skip: drops what waits in an ordering group and was logged up to a log id. A head that runs stays, and so does a dead letter that is held.
   Atomic because: a run that begins meanwhile must find its delivery at the head or gone, and nothing may be entered between what is dropped.
   KEYS 1 ordering group, or pending again if there is no order · 2 pending · 3 payloads · 4 lock of the head's job
-  ARGV 1 id of the head · 2 log id, the last one that is dropped
+  ARGV 1 id of the head · 2 log id, the last one that is dropped · 3 only what this replay has sent, or "all" of them; "": everything
   RETURN {"moved"}: it has another head now · {"runs" | "stays" | "dropped" (the head), head of the group now or "", id and own event or "" of each that was dropped …}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
 local lastMs, lastSequence = string.match(ARGV[2], '^(%d+)-(%d+)$')
 lastMs, lastSequence = tonumber(lastMs), tonumber(lastSequence)
+
+local function isOther(entry)
+  if ARGV[3] == '' then return false end
+  local replay = string.match(idOf(entry), '%.(r%x+)%.%d+%-%d+')
+  return not replay or (ARGV[3] ~= 'all' and replay ~= ARGV[3])
+end
 
 local function isLater(entry)
   local ms, sequence = string.match(entry, '\31(%d+)-(%d+)\31')
@@ -35,7 +41,7 @@ local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 if idOf(entries[1]) ~= ARGV[1] then return { 'moved' } end
 local kept, word = {}, 'dropped'
 for index, entry in ipairs(entries) do
-  local stays = isLater(entry)
+  local stays = isOther(entry) or isLater(entry)
   if index == 1 and (isRunning or not isPending) then
     stays, word = true, isRunning and 'runs' or 'stays'
   elseif index == 1 and stays then

@@ -189,6 +189,14 @@ export const replayed = z.strictObject({
     'with `dryRun`, the events that would be sent; otherwise `replays` of the status says how many were',
   ),
   interrupted: z.boolean().describe('a command was stopped before all were sent; the service sends the rest'),
+  atLeastSeconds: z
+    .number()
+    .nullable()
+    .describe('with `dryRun`, how long they take at least at the `rate` of the subscription; null: it has none'),
+});
+export const stoppedReplays = z.strictObject({
+  count: count.describe('replays that were being sent, one for each workspace'),
+  dropped: count.describe('deliveries of them that waited in the queue'),
 });
 const storedEvents = z.looseObject({ subscription: z.string(), waiting: count, dead: count });
 export const stored = storedEvents.describe('what was stored');
