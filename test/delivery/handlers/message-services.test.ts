@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
+import { titledText } from '../../../src/delivery/handlers/message/chat.js';
 import { SERVICE_NAMES, SERVICES } from '../../../src/delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../../../src/delivery/handlers/message/template.js';
 import { chatReader, handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';
@@ -122,6 +123,64 @@ describe('message services', () => {
     ],
   ])('message: a value is mere text in %s', (service, value, text) => {
     expect(SERVICES[service].escape(value)).toBe(text);
+  });
+
+  const MEDIUM = 'https://medium.com/@kim/p?a=1&b=2';
+  const STAR = 'https://x.example/a*b/_next/c_(1)';
+  it.each<[keyof typeof SERVICES, string, string]>([
+    ['slack', MEDIUM, 'https://medium.com/@kim/p?a=1&amp;b=2'],
+    ['slack', STAR, STAR],
+    ['discord', MEDIUM, `<${MEDIUM}>`],
+    ['discord', `see ${STAR}.`, `see <${STAR}>.`],
+    ['teams', MEDIUM, MEDIUM],
+    ['teams', 'https://x.example/a*b/_next/(c)d', 'https://x.example/a%2Ab/%5Fnext/%28c%29d'],
+    ['jandi', MEDIUM, MEDIUM],
+    ['jandi', 'https://x.example/~kim/a_b *', 'https://x.example/~kim/a_b ∗'],
+    ['google-chat', 'https://x.example/~kim/a_b', 'https://x.example/%7Ekim/a_b'],
+    ...SERVICE_NAMES.map((service): [typeof service, string, string] => [
+      service,
+      'kim_@example.com',
+      'kim_@example.com',
+    ]),
+    ['teams', '[a](https://x.example/b) *c*', '[a]\u200b(https://x.example/b) ∗c∗'],
+    ['slack', '<https://x.example/_a|*b*>', '&lt;https://x.example/_a|∗b∗&gt;'],
+  ])('message: an address in a value leads where it leads in %s', (service, value, text) => {
+    expect(SERVICES[service].escape(value)).toBe(text);
+  });
+
+  it('message: a bar in an address of links does not end it', () => {
+    const event = { ...todo, data: { ...todo.data, link: 'https://crm.example/t|1' } };
+    expect(usualMessage(event, chatReader('slack'))).toContain('<https://crm.example/t%7C1|Open>');
+    expect(usualMessage(event, chatReader('google-chat'))).toContain('<https://crm.example/t%7C1|Open>');
+    const template = readTemplate('<{{link}}|Open>');
+    const text = template.outcome === 'read' ? renderTemplate(template.template, event, chatReader('slack')) : '';
+    expect(text).toBe('<https://crm.example/t%7C1|Open>');
+  });
+
+  it('message: a card whose lines are blocks is cut by the bytes of its body, and keeps its link', () => {
+    const lines = Array.from({ length: 1_900 }, (_, at) => `${at}`.slice(-1));
+    const link = { text: 'Open', url: 'https://status.example' };
+    const text = titledText({ title: 'many', lines, link }, SERVICES.teams);
+    expect(Buffer.byteLength(JSON.stringify(SERVICES.teams.body(text)))).toBeLessThan(28_000);
+    expect(text).toMatch(/…\n\[Open\]\(https:\/\/status.example\)$/);
+    expect(titledText({ title: 'many', lines, link }, SERVICES.slack).length).toBeGreaterThan(3_000);
+  });
+
+  it.each([
+    ['HTTP error 413 with ContextId tcid=0', /answered 413: the event is too large/],
+    ['HTTP error 429 with ContextId tcid=0', /answered 429\./],
+  ])('message: a connector of Teams that answers 200 and says "%s" has refused', async (said, message_) => {
+    const receiver = await startReceiver(() => ({
+      status: 200,
+      body: `Webhook message delivery failed with error: Microsoft Teams endpoint returned ${said}`,
+    }));
+    const options = { name: 'chat', url: receiver.url, allowHosts: ['127.0.0.1'] };
+    const teams = message({ ...options, service: 'teams' });
+    await expect(teams.handle(todo, handlerContext())).rejects.toThrow(message_);
+    await teams.close?.();
+    const slack = message(options);
+    await expect(slack.handle(todo, handlerContext())).resolves.toEqual({ status: 200 });
+    await slack.close?.();
   });
 
   it.each(SERVICE_NAMES)('message: a text is not longer than %s takes', (service) => {

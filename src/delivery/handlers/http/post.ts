@@ -41,6 +41,8 @@ interface Endpoint {
   /** Secrets that a receiver might echo and that no message may show. */
   hidden: readonly string[];
   hints: Readonly<Record<number, string>>;
+  /** The status that the body of an accepting answer names, where it is a refusal all the same. @defaultValue the status decides */
+  refusedIn?: ((body: string) => number | null) | undefined;
 }
 
 interface Answer {
@@ -55,7 +57,7 @@ export function createPost(
   endpoint: Endpoint,
   { clock = systemClock, resolve = systemResolve }: Partial<EndpointWorld> = {},
 ) {
-  const { place, url, allowances, timeout: timeoutMs, hidden } = endpoint;
+  const { place, url, allowances, timeout: timeoutMs } = endpoint;
   const guard = { allowances, resolve, timeoutMs };
   const agent = guardedAgent(guard);
   const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
@@ -66,7 +68,11 @@ export function createPost(
       const response = await post(encode(clock.now()), { endpoint, agent, signal });
       const { statusCode: status, body } = response;
       log.debug({ place, status, ms: clock.monotonic() - startedAt }, 'endpoint answered');
-      if (!isAccepted(status)) throw refusalOf(await readAnswer(response, hidden));
+      if (!isAccepted(status) || endpoint.refusedIn !== undefined) {
+        const answer = await readAnswer(response, endpoint);
+        if (!isAccepted(answer.status)) throw refusalOf(answer);
+        return { status };
+      }
       // The event has arrived. Reading the rest of the body frees the connection for the next request.
       body.dump().catch(() => undefined);
       return { status };
@@ -79,7 +85,7 @@ export function createPost(
       try {
         const response = await post(encode(clock.now()), { endpoint, agent, signal });
         const ms = clock.monotonic() - startedAt;
-        const answer = await readAnswer(response, hidden);
+        const answer = await readAnswer(response, endpoint);
         const about = { status: answer.status, ms, body: answer.excerpt };
         if (isAccepted(answer.status)) return { ...about, outcome: 'accepted', problem: null } as const;
         return { ...about, outcome: 'refused', problem: refusalOf({ ...answer, excerpt: '' }).message } as const;
@@ -144,9 +150,11 @@ function failureOf(error: NodeJS.ErrnoException, timeoutMs: number): string {
 
 async function readAnswer(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
-  hidden: readonly string[],
+  { hidden, refusedIn }: Endpoint,
 ): Promise<Answer> {
-  return { status, retryAfter: headers['retry-after'], excerpt: await readExcerpt(body, hidden) };
+  const excerpt = await readExcerpt(body, hidden);
+  const meant = isAccepted(status) ? refusedIn?.(excerpt) : null;
+  return { status: meant ?? status, retryAfter: headers['retry-after'], excerpt };
 }
 
 function refusalError(

@@ -56,7 +56,7 @@ const REVOKED = 'the URL does not accept messages, or no longer does; create a n
 /** @param who begins every message about it: `Message` */
 export function openChat(channel: Channel, who: string, world: Partial<EndpointWorld>) {
   const { name: subscription, url, disableAfter: disableAfterMs } = channel;
-  const service = SERVICES[channel.service];
+  const service: Service = SERVICES[channel.service];
   const post = createPost(
     {
       ...channel,
@@ -66,6 +66,7 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
       place: url.host,
       hidden: [url.pathname.slice(1), url.search.slice(1), ...url.pathname.split('/')],
       hints: { 401: REVOKED, 403: REVOKED, 404: REVOKED },
+      refusedIn: service.refusedIn,
     },
     world,
   );
@@ -109,5 +110,5 @@ export interface TitledText {
 export function titledText({ title, lines, link = null }: TitledText, service: Service): string {
   const linked = link === null ? '' : `\n${service.link(link.url, service.escape(link.text))}`;
   const text = [service.bold(service.escape(title)), ...lines.map((line) => service.escape(line))].join('\n');
-  return `${cut(text, { ...service, longest: service.longest - linked.length })}${linked}`;
+  return cut(text, service, linked);
 }

@@ -12,16 +12,20 @@ export interface Service {
   readonly headers?: Readonly<Record<string, string>>;
   /** In characters: a longer text is cut. */
   readonly longest: number;
+  /** In bytes of the body that is encoded for it. @defaultValue its longest text always fits */
+  readonly mostBytes?: number;
   readonly rate: { readonly requests: number; readonly perSeconds: number };
   readonly bold: (text: string) => string;
   readonly link: (url: string, text: string) => string;
-  /** Makes a value mere text: it notifies nobody, disguises no link and formats nothing. */
+  /** Makes a value mere text: it notifies nobody, disguises no link and formats nothing. An address in it leads where it leads. */
   readonly escape: (text: string) => string;
   /** What `escape` may make of one character. A text is not cut within it. */
   readonly entity?: RegExp;
+  /** The status of HTTP that an answer names although it says 200; null: it has accepted. */
+  readonly refusedIn?: (answer: string) => number | null;
 }
 
-const USUAL = { longest: 4_000, rate: { requests: 1, perSeconds: 1 }, escape: mereMarkdown };
+const USUAL = { longest: 4_000, rate: { requests: 1, perSeconds: 1 } };
 
 /** Mattermost, Rocket.Chat and others take the body of Slack, too. Slack recommends 4,000 characters, and allows one message per second. */
 const slack: Service = {
@@ -30,9 +34,12 @@ const slack: Service = {
   // Slack would fetch the addresses in a record, and show what is there.
   body: (text) => ({ unfurl_links: false, unfurl_media: false, text }),
   bold: (text) => `*${text}*`,
-  link: (url, text) => `<${escapeEntities(url)}|${text}>`,
+  link: (url, text) => `<${escapeEntities(url.replaceAll('|', '%7C'))}|${text}>`,
   // A line that begins with `&gt;` is a quotation, too.
-  escape: (text) => mereText(escapeEntities(text)).replace(/^(?=\s*&gt;)/gm, GAP),
+  escape: besideAddresses(
+    (text) => mereText(escapeEntities(text)).replace(/^(?=\s*&gt;)/gm, GAP),
+    (address) => escapeEntities(address),
+  ),
   entity: /&[a-z]{0,3}…$/,
 };
 
@@ -45,10 +52,18 @@ const discord: Service = {
   body: (content) => ({ allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS, content }),
   longest: 2_000,
   bold: (text) => `**${text}**`,
-  link: (url, text) => `[${text}](<${url}>)`,
+  link: (url, text) => `[${text}](<${encoded(url, /[<>]/g)}>)`,
+  // An e-mail address is no link in these brackets.
+  escape: besideAddresses(mereMarkdown, (address) => (isMail(address) ? address : `<${address}>`)),
 };
 
-/** An adaptive card, for a webhook of Workflows and for the older connectors alike: 28 KB, four requests per second. */
+const CARD_BYTES = 27_000;
+const TEAMS_ERROR = /Webhook message delivery failed(?:.*?HTTP error (\d{3}))?/s;
+
+/**
+ * An adaptive card, for a webhook of Workflows and for the older connectors alike: 28 KB, of which `payload` may have some, and four requests per
+ * second. A connector answers 200 also where Teams has refused the message, and says so in the body.
+ */
 const teams: Service = {
   ...USUAL,
   member: 'attachments',
@@ -72,9 +87,17 @@ const teams: Service = {
     ],
   }),
   rate: { requests: 4, perSeconds: 1 },
+  mostBytes: CARD_BYTES,
   bold: (text) => `**${text}**`,
-  link: (url, text) => `[${text}](${url})`,
+  link: (url, text) => `[${text}](${encoded(url, /[()]/g)})`,
+  escape: besideAddresses(mereMarkdown, asMarkdown),
+  refusedIn(answer) {
+    const failed = TEAMS_ERROR.exec(answer);
+    return failed && Number(failed[1] ?? BAD_GATEWAY);
+  },
 };
+
+const BAD_GATEWAY = 502;
 
 /** The first line is the message, the others stand below it. Its documentation names no limits, and no formatting but links. */
 const jandi: Service = {
@@ -87,7 +110,8 @@ const jandi: Service = {
   },
   headers: { accept: 'application/vnd.tosslab.jandi-v2+json' },
   bold: (text) => text,
-  link: (url, text) => `[${text}](${url})`,
+  link: (url, text) => `[${text}](${encoded(url, /[()]/g)})`,
+  escape: besideAddresses(mereMarkdown, (address) => address),
 };
 
 /** At most 32,000 bytes, and one message per second in a space. */
@@ -96,7 +120,8 @@ const googleChat: Service = {
   member: 'text',
   body: (text) => ({ text }),
   bold: (text) => `*${text}*`,
-  link: (url, text) => `<${url}|${text}>`,
+  link: (url, text) => `<${encoded(url, /[<>|]/g)}|${text}>`,
+  escape: besideAddresses(mereMarkdown, asMarkdown),
 };
 
 export const SERVICES = { slack, discord, teams, jandi, 'google-chat': googleChat } as const satisfies Record<
@@ -108,6 +133,52 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
 function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** An address of the web or of e-mail. What ends it in a chat is no part of it: a space, quotation marks, brackets of a tag, a bar. */
+const ADDRESS =
+  /https?:\/\/[^\s\p{C}<>"'`|…]+|(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/giu;
+/** No character of any text. */
+const PLACE = '\ufdd0';
+
+function isMail(address: string): boolean {
+  return !/^https?:/i.test(address);
+}
+
+/** Made mere text character by character, an address would look right and lead nowhere. */
+function besideAddresses(escape: (text: string) => string, shown: (address: string) => string) {
+  return (text: string): string => {
+    const addresses: string[] = [];
+    const others = text.replaceAll(PLACE, '').replace(ADDRESS, (found) => {
+      const address = withoutEnd(found);
+      addresses.push(address);
+      return `${PLACE}${found.slice(address.length)}`;
+    });
+    if (addresses.length === 0) return escape(others);
+    let next = 0;
+    return escape(others).replaceAll(PLACE, () => shown(addresses[next++] ?? ''));
+  };
+}
+
+/** Punctuation behind an address is of the sentence, and so is a bracket that nothing in it opens. */
+function withoutEnd(found: string): string {
+  let address = found;
+  while (/[.,;:!?\]}]$/.test(address) || (address.endsWith(')') && countOf(address, ')') > countOf(address, '(')))
+    address = address.slice(0, -1);
+  return address;
+}
+
+function countOf(text: string, character: string): number {
+  return text.split(character).length - 1;
+}
+
+/** The same address: Markdown would read these characters as its own. An underscore within a word is none. */
+function asMarkdown(address: string): string {
+  return isMail(address) ? address : encoded(address, /[()*~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu);
+}
+
+function encoded(address: string, characters: RegExp): string {
+  return address.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** Shows nothing, and parts what stands around it. */

@@ -161,8 +161,8 @@ function renderPiece(piece: Piece, event: ChangeEvent, said: Said): string {
   if (piece.kind === 'text') return piece.text;
   const text = piece.kind === 'word' ? PLAIN_WORDS[piece.word](event, said) : fieldText(piece, event, said);
   if (text === '') return piece.fallback;
-  // The address is ours: made mere text, it would lead elsewhere.
-  return piece.kind === 'word' && piece.word === 'link' ? text : said.service.escape(text);
+  // The address is ours: made mere text, it would lead elsewhere. A bar would end it in the template's own link.
+  return piece.kind === 'word' && piece.word === 'link' ? text.replaceAll('|', '%7C') : said.service.escape(text);
 }
 
 function fieldText({ word, path, isRaw }: Piece & { kind: 'field' }, event: ChangeEvent, { formats }: Said): string {
@@ -171,11 +171,22 @@ function fieldText({ word, path, isRaw }: Piece & { kind: 'field' }, event: Chan
   return shorten(text?.trim() ?? '', LONGEST_VALUE);
 }
 
-export function cut(text: string, { longest, entity }: Service): string {
-  const kept = shorten(text, longest);
+/** @param end what stays where the text is cut */
+export function cut(text: string, service: Service, end = ''): string {
+  const { longest, mostBytes = Infinity, entity, body } = service;
+  const isTooLarge = (kept: string): boolean => Buffer.byteLength(JSON.stringify(body(kept + end))) > mostBytes;
+  let room = longest - end.length;
+  let kept = shorten(text, room);
+  while (mostBytes !== Infinity && isTooLarge(kept) && room > 1) {
+    room = Math.floor(Math.min(room, kept.length) * CUT_BY);
+    kept = shorten(text, room);
+  }
   // Not within an entity such as `&amp;`, which would then be shown literally.
-  return kept === text || entity === undefined ? kept : kept.replace(entity, '…');
+  return `${kept === text || entity === undefined ? kept : kept.replace(entity, '…')}${end}`;
 }
+
+/** Smaller leaves out more than must be; greater encodes the text more often. */
+const CUT_BY = 0.9;
 
 /** The title of the feed's own events says where the problem is: `acme, list people`. */
 function titleOf(event: ChangeEvent, { formats, words }: Said): string {
