@@ -149,6 +149,7 @@ if (role === 'dispatch') {
     failed: (...args) => deps.health.failed(...args),
     resume: (...args) => deps.health.resume(...args),
     missed: (...args) => deps.health.missed(...args),
+    digestOver: (...args) => deps.health.digestOver(...args),
     async pause(...args) {
       const switched = await deps.health.pause(...args);
       return freezeAt === 'marked' ? await freeze() : switched;
