@@ -114,8 +114,8 @@ async function tryOut({ folder, env, ENTRYPOINT, CMD, HEALTHCHECK }) {
     REDIS_URL: `redis://:${password}@127.0.0.1:${redisPort}/0`,
     CHANGEFEED_BASE_URL: `http://127.0.0.1:${crmPort}`,
     CHANGEFEED_TOKEN: 'ci-token',
-    CHANGEFEED_READ_TOKEN: 'read-0123456789abcdef',
-    CHANGEFEED_OPERATE_TOKEN: 'operate-0123456789abcdef',
+    CHANGEFEED_READ_TOKEN: 'read-7f1e9a4c02d8b635',
+    CHANGEFEED_OPERATE_TOKEN: 'operate-7f1e9a4c02d8b635',
   };
   for (const name of Object.keys(given)) assert.ok(name in compose.services.changefeed.environment, name);
   const [node, ...args] = [...ENTRYPOINT, ...CMD];

@@ -23,7 +23,13 @@ export function linkOf(event: ChangeEvent, links: Links): string | null {
 
 /** Null where the workspace has no link for such a record. */
 export function linkTo(object: string, id: string, links: Links): string | null {
-  return links.get(object)?.replaceAll('{id}', encodeURIComponent(id)) ?? null;
+  return links.get(object)?.replaceAll('{id}', encoded(id)) ?? null;
+}
+
+/** Also what would end the link in the text of a chat, such as `)`. */
+function encoded(id: string): string {
+  const escapeOf = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(id).replace(/[!'()*]/g, escapeOf);
 }
 
 /** By object or list name: the fields that are asked for, or all of them. */

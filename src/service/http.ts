@@ -135,6 +135,7 @@ async function serverOf(
     host,
     port,
     usualPort: USUAL_PORT,
+    mountedAt: mountedAt ?? '',
     door,
     audit,
     clock,

@@ -8,7 +8,7 @@ import { useReceivers } from '../support/handler-fixtures.js';
 import { useRedis } from '../support/redis.js';
 
 const SECRET = `whsec_${Buffer.from('receipts'.repeat(3)).toString('base64')}`;
-const READ = 'read-token-0123456789';
+const READ = 'read-token-7305918264';
 
 describe('deliveries', () => {
   const cli = useCli();

@@ -27,13 +27,13 @@ describe('http of the environment', () => {
   it('http of the environment: wins over a file, and is checked as the options are', async () => {
     const file = {
       ...(JSON.parse(JSON_CONFIG) as object),
-      http: { port: 1, tokens: { read: 'read-0123456789abcdef' } },
+      http: { port: 1, tokens: { read: 'read-7f1e9a4c02d8b635' } },
     };
     write('changefeed.config.json', JSON.stringify(file));
-    const operate = 'operate-0123456789abcdef';
+    const operate = 'operate-7f1e9a4c02d8b635';
     const variables = { CHANGEFEED_HTTP_HOST: '0.0.0.0', CHANGEFEED_HTTP_PORT: '4099', CHANGEFEED_HTTP_TOKEN: operate };
     const { config } = await load(variables);
-    const tokens = { read: 'read-0123456789abcdef', operate };
+    const tokens = { read: 'read-7f1e9a4c02d8b635', operate };
     expect(config.http).toMatchObject({ host: '0.0.0.0', port: 4099, tokens });
     expect(await complaint({ CHANGEFEED_HTTP_PORT: 'http' })).toMatchObject({
       code: 'CF_CONFIG_INVALID',

@@ -117,6 +117,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ]),
     ['one token for two roles', whole({ http: { tokens: { read: READ, operate: READ } } })],
     ['a short token', whole({ http: { tokens: { read: 'sesame' } } })],
+    ...['aaaaaaaaaaaaaaaaaaaa', 'password12345678', 'changeme-changeme', '0123456789abcdef'].map((operate): Case => [
+      `the token ${operate}`,
+      whole({ http: { tokens: { operate } } }),
+    ]),
     ['a proxy nowhere', whole({ http: { trustedProxy: { from: ['everywhere'] } } })],
     ...['https://status.example', 'status.example:443', 'status.example/', ''].map((host): Case => [
       `the name ${JSON.stringify(host)}`,

@@ -30,14 +30,14 @@ async function mirror(): Promise<Target> {
   const budget = { requests: 10_000, perSeconds: 1 };
   const raw = {
     workspaces: [{ name: 'acme', baseUrl: upstream.url, token: upstream.token, budget }],
-    serve: { port, token: 'mirror-token-0123456789' },
+    serve: { port, token: 'mirror-token-7305918264' },
     redis: { prefix },
   };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl }) });
   closers.push(() => feed.stop());
   await feed.start(['serve']);
   await feed.sweep();
-  return { url: `http://127.0.0.1:${port}`, token: 'mirror-token-0123456789' };
+  return { url: `http://127.0.0.1:${port}`, token: 'mirror-token-7305918264' };
 }
 
 readApiContract('the mirror', { strict: true, open: mirror });

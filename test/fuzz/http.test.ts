@@ -11,7 +11,7 @@ import { runs } from './runs.js';
 
 const redis = useRedis();
 
-const TOKEN = 'operate-token-of-this-test-0123456789';
+const TOKEN = 'operate-token-of-this-test-7305918264';
 const PATHS = [
   ...[
     '/',

@@ -68,7 +68,7 @@ describe('config warnings: a list that is needed and not polled', () => {
     );
 
   it.each<[string, object, string[]]>([
-    ['nothing is wrong', { ...acme({}), serve: { token: 'mirror-token-0123456789' } }, []],
+    ['nothing is wrong', { ...acme({}), serve: { token: 'mirror-token-7305918264' } }, []],
     [
       'no list is enabled',
       acme(off(...LISTS), { todos: { watch: false } }),
@@ -78,7 +78,7 @@ describe('config warnings: a list that is needed and not polled', () => {
       'the mirror serves a workspace without some of its lists',
       {
         ...acme({ ...off('memo', 'history'), people_history: true }),
-        serve: { token: 'mirror-token-0123456789' },
+        serve: { token: 'mirror-token-7305918264' },
       },
       [
         'mirror acme: lists that the mirror does not have (memo, history: disabled; people_history: only keys of rows are stored)',

@@ -144,7 +144,7 @@ describe('monitoring', { timeout: 240_000 }, () => {
 
   it('monitoring: without a token, problems have no names of workspaces, lists and subscriptions', async () => {
     const crm = await startOtherCrm();
-    const read = 'read-token-0123456789';
+    const read = 'read-token-7305918264';
     const feed = await open(crm, { roles: ['poll'], http: { tokens: { read } } });
     const url = `${feed.pageUrl ?? ''}/readyz`;
     const problems = async (headers: Record<string, string>): Promise<string[]> =>

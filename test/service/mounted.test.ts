@@ -8,7 +8,7 @@ import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
-const TOKEN = 'operate-0123456789abcdef';
+const TOKEN = 'operate-7f1e9a4c02d8b635';
 
 it('mounted: page, API, actions and metrics are served under a path of an own server', async () => {
   const crm = await startOtherCrm();
@@ -45,6 +45,9 @@ it('mounted: page, API, actions and metrics are served under a path of an own se
     expect(await (await ask('/changefeed/api/status')).json()).toMatchObject({ subscriptions: [{ name: 'own' }] });
     expect((await fetch(`${url}/changefeed/api/status`)).status).toBe(401);
     expect(await (await ask('/changefeed/metrics')).text()).toContain('changefeed_');
+    const signedIn = await ask('/changefeed/api/session', { method: 'POST', body: JSON.stringify({ token: TOKEN }) });
+    // The other routes of that server get no session.
+    expect(signedIn.headers.get('set-cookie')).toContain('; Path=/changefeed; ');
     const reason = `with "${url}" and 한글`;
     const body = JSON.stringify({ reason });
     expect((await ask('/changefeed/api/subscriptions/own/pause', { method: 'POST', body })).status).toBe(200);

@@ -19,7 +19,7 @@ export const OPERATE = 'operate-token-of-the-page-feed';
 export const OPERATOR = { authorization: `Bearer ${OPERATE}` };
 
 /** For a page with two roles. */
-export const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+export const TOKENS = { read: 'read-token-7305918264', operate: 'operate-token-7305918264' };
 
 export interface PageFeed {
   feed: Changefeed;

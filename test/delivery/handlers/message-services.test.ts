@@ -115,6 +115,7 @@ describe('message services', () => {
     ['slack', 'one\n > two', 'one\n\u200b &gt; two'],
     ['discord', '\\\\server\\share\\', '\\\u200b\\\u200bserver\\\u200bshare\\\u200b'],
     ['teams', '<at>all</at> **b** [a](b)', '<\u200bat>all<\u200b/at> ∗∗b∗∗ [a]\u200b(b)'],
+    ['teams', '{{DATE(2017-02-14T06:08:39Z,SHORT)}}', '{\u200b{DATE(2017-02-14T06:08:39Z,SHORT)}}'],
     ['jandi', '# big\n> said\n- one\n1. two', '\u200b# big\n\u200b> said\n\u200b- one\n\u200b1. two'],
     [
       'google-chat',
@@ -221,6 +222,12 @@ describe('message templates', () => {
         `<${url.replace('&', '&amp;')}|Open>`,
       ].join('\n'),
     );
+  });
+
+  it('message: a name with several lines begins no line of its own', () => {
+    const actor = { type: 'user', id: 'u', name: '김담당)\n• 등급: A → B' } as const;
+    const forged = { ...todo, data: { ...todo.data, actor, after: { ...todo.data.after, 제목: '후속\n연락' } } };
+    expect(usualMessage(forged, chatReader()).split('\n')).toHaveLength(5);
   });
 
   it('message: a due todo says when, in the time zone of the workspace', () => {

@@ -24,7 +24,7 @@ async function completedTodo(subscriptions: readonly object[], workspace: object
   const crm = await startOtherCrm();
   crm.lists.people = [{ id: 'p1', 이름: '김고객', 등급: 'A', '수정 날짜': '2026-03-01T00:00:00.000Z' }];
   crm.lists.organization = [{ id: 'o1', 이름: '가나상사(주)', '수정 날짜': '2026-03-01T00:00:00.000Z' }];
-  const todo = { id: 't/1', 제목: '후속 연락', 완료: false, peopleId: 'p1', organizationId: 'o1', dealId: 'd1' };
+  const todo = { id: 't/(1)', 제목: '후속 연락', 완료: false, peopleId: 'p1', organizationId: 'o1', dealId: 'd1' };
   crm.lists.todo = [todo];
   const given = { name: 'acme', baseUrl: crm.url, token: crm.token, lists, ...workspace };
   const feed = await openFeed(redis, { workspaces: [given], subscriptions });
@@ -48,11 +48,11 @@ it('messages: a completed todo in Korean, with its person, its organization and 
   );
   await eventually(() => expect([korean.received.length, english.received.length]).toEqual([1, 1]));
   expect(JSON.parse(korean.received[0]?.body ?? '')).toEqual({
-    text: '*후속 연락* – TODO 완료\n김고객 · 가나상사(주)\n• 완료: 아니요 → 예\n<https://crm.example/todo/t%2F1|열기>',
+    text: '*후속 연락* – TODO 완료\n김고객 · 가나상사(주)\n• 완료: 아니요 → 예\n<https://crm.example/todo/t%2F%281%29|열기>',
   });
   expect(JSON.parse(english.received[0]?.body ?? '')).toMatchObject({
     content:
-      '**후속 연락** – todo completed\n김고객 · 가나상사(주)\n• 완료: no → yes\n[Open](<https://crm.example/todo/t%2F1>)',
+      '**후속 연락** – todo completed\n김고객 · 가나상사(주)\n• 완료: no → yes\n[Open](<https://crm.example/todo/t%2F%281%29>)',
   });
 });
 

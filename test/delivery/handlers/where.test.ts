@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diffRecords } from '../../../src/crm/canonical.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { ChangeCondition } from '../../../src/delivery/handlers/change-condition.js';
-import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
+import { checkConditions, compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
 import { changeEvent } from '../../support/events.js';
 
 const base = changeEvent({ record: 'r1', sequence: 2, changed: ['담당자', '금액'] });
@@ -188,4 +188,9 @@ describe('where', () => {
     const where = { 메모: { from: [null, 'B'], to: [null, 'A'] } };
     expect(changed(where, [was, is])).toBe(false);
   });
+});
+
+it('conditions: any within any is refused, however deep', () => {
+  const any = JSON.parse(`${'{"any":['.repeat(20_000)}{}${']}'.repeat(20_000)}`) as unknown;
+  expect(() => checkConditions(any, 'where')).toThrow('conditions without a further any');
 });

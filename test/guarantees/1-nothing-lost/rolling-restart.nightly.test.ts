@@ -28,7 +28,7 @@ async function buildOf(version: string): Promise<string> {
   return join(folder, entry);
 }
 
-const TOKEN = 'token-of-the-page-0123456789';
+const TOKEN = 'token-of-the-page-7305918264';
 
 const redis = useRedis();
 const chain = useChain();

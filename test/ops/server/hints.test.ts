@@ -66,7 +66,7 @@ describe('hint: the body', () => {
 
 describe('hint: POST /hints/<workspace>', () => {
   const redis = useRedis();
-  const TOKEN = 'hint-token-0123456789';
+  const TOKEN = 'hint-token-7305918264';
 
   async function serving(): Promise<{ url: string; queued: () => Promise<string[]> }> {
     const queue = createAimQueue({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
@@ -140,7 +140,7 @@ describe('hint: POST /hints/<workspace>', () => {
     let received = '';
     socket.on('data', (chunk) => (received += chunk.toString()));
     socket.write(
-      `POST /hints/acme?token=wrong-token-0123456789 HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(30_000)}`,
+      `POST /hints/acme?token=wrong-token-7305918264 HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(30_000)}`,
     );
     await eventually(() => expect(received).toMatch(/^HTTP\/1\.1 401 /));
   });

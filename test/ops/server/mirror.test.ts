@@ -11,8 +11,8 @@ import { walk, type Fields } from '../../support/read-api.js';
 import { useRedis } from '../../support/redis.js';
 import { readEverything } from '../../support/api-state.js';
 
-const TOKEN = 'mirror-token-0123456789';
-const HINT_TOKEN = 'hint-token-0123456789';
+const TOKEN = 'mirror-token-7305918264';
+const HINT_TOKEN = 'hint-token-7305918264';
 const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };
 
 describe('the mirror', () => {
@@ -69,7 +69,7 @@ describe('the mirror', () => {
     };
     expect((await get('/v2/people')).status).toBe(200);
     expect((await get('/v2/people', HINT_TOKEN)).status).toBe(401);
-    expect((await get(`/v2/people?token=${TOKEN}`, 'another-token-0123456789')).status).toBe(401);
+    expect((await get(`/v2/people?token=${TOKEN}`, 'another-token-7305918264')).status).toBe(401);
     expect(await hint('/hints/acme', HINT_TOKEN)).toBe(202);
     expect(await hint(`/hints/acme?token=${HINT_TOKEN}`)).toBe(202);
     expect(await hint('/hints/acme', TOKEN)).toBe(401);
@@ -152,7 +152,7 @@ describe('the mirror', () => {
   it('mirror: answers each workspace with the lists and keys of that workspace', async () => {
     const upstream = await chain({ sandbox: { lists: { deal: 3, product: 2 } } });
     const deal = { path: 'deal' };
-    const second = { token: 'second-token-0123456789', lists: { deal: { ...deal, key: 'offers' } } };
+    const second = { token: 'second-token-7305918264', lists: { deal: { ...deal, key: 'offers' } } };
     const lists = { deal, product: { path: 'product' } };
     const { feed, get } = await open(upstream, redis.keys.prefix, lists, second);
     await feed.sweep({ lists: ['deal'] });

@@ -90,7 +90,8 @@ const teams: Service = {
   mostBytes: CARD_BYTES,
   bold: (text) => `**${text}**`,
   link: (url, text) => `[${text}](${encoded(url, /[()]/g)})`,
-  escape: besideAddresses(mereMarkdown, asMarkdown),
+  // `{{DATE(…)}}` is computed.
+  escape: besideAddresses((text) => mereMarkdown(text).replace(/\{(?=\{)/g, `{${GAP}`), asMarkdown),
   refusedIn(answer) {
     const failed = TEAMS_ERROR.exec(answer);
     return failed && Number(failed[1] ?? BAD_GATEWAY);

@@ -40,7 +40,7 @@ const PLAIN_WORDS = {
     noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data, said),
   object: ({ type }: ChangeEvent, { words }: Said) => words.word('object', wordsOfType(type).object),
   verb: ({ type }: ChangeEvent, { words }: Said) => words.word('verb', wordsOfType(type).verb),
-  actor: ({ data }: ChangeEvent) => (data.actor === undefined ? '' : textOfActor(data.actor)),
+  actor: ({ data }: ChangeEvent) => (data.actor === undefined ? '' : oneLine(textOfActor(data.actor))),
   due: ({ data }: ChangeEvent, { formats }: Said) => (data.due === undefined ? '' : formats.dateTime(data.due)),
   link: ({ data }: ChangeEvent) => data.link ?? '',
   id: ({ id }: ChangeEvent) => id,
@@ -191,7 +191,10 @@ const CUT_BY = 0.9;
 /** The title of the feed's own events says where the problem is: `acme, list people`. */
 function titleOf(event: ChangeEvent, { formats, words }: Said): string {
   if (event.data.notice === undefined)
-    return shorten(titleOfEvent(event, formats.value) ?? event.data.schema?.field ?? event.subject, LONGEST_TITLE);
+    return shorten(
+      oneLine(titleOfEvent(event, formats.value) ?? event.data.schema?.field ?? event.subject),
+      LONGEST_TITLE,
+    );
   const [what = '', name = ''] = event.subject.split(/:(.*)/s);
   const place = what === 'list' ? words.word('list', name) : `${words.word('place', what)} ${name}`;
   return [workspaceOf(event), ...(name === '' ? [] : [place])].join(', ');

@@ -37,6 +37,8 @@ export interface HttpServerOptions {
   /** 0 takes any free port; undefined takes `usualPort`, or any free port where that is taken. */
   port: number | undefined;
   usualPort: number;
+  /** The path within a server of the user; '' on a port of its own. @defaultValue '' */
+  mountedAt?: string | undefined;
   /** Outlives the server. @defaultValue one of its own */
   door?: Door | undefined;
   audit: Pick<Audit, 'decided' | 'count' | 'flush'>;
@@ -57,7 +59,7 @@ export function createHttpServer(options: HttpServerOptions) {
   return { app, start, stop: () => door.leave(app) };
 }
 
-function buildApp({ routes, access, audit, clock, log }: HttpServerOptions): FastifyInstance {
+function buildApp({ routes, access, mountedAt = '', audit, clock, log }: HttpServerOptions): FastifyInstance {
   const app = createApp({ bodyLimit: 65_536, isProxy: (address) => isOfProxy(address, access) });
   readBodyAgain(app);
   const attempts = createAttempts(clock);
@@ -78,7 +80,7 @@ function buildApp({ routes, access, audit, clock, log }: HttpServerOptions): Fas
     return refuse(reply, { status, message });
   });
   app.setNotFoundHandler({}, (_request, reply) => refuse(reply, { status: 404, message: 'There is no such address.' }));
-  signInRoutes(app, { access, attempts, audit, clock });
+  signInRoutes(app, { access, attempts, audit, clock, mountedAt });
   for (const one of routes) {
     app.register(async (scope) => {
       await one(scope);

@@ -12,9 +12,13 @@ export interface SignInDeps {
   attempts: Attempts;
   audit: Pick<Audit, 'count'>;
   clock: Clock;
+  mountedAt: string;
 }
 
-export function signInRoutes(app: FastifyInstance, { access, attempts, audit, clock }: SignInDeps): void {
+export function signInRoutes(app: FastifyInstance, deps: SignInDeps): void {
+  const { access, attempts, audit, clock, mountedAt } = deps;
+  // Only under our path: a server of the user gets no session of ours with the requests for its own pages.
+  const path = mountedAt === '' ? '/' : mountedAt;
   app.post('/api/session', { config: { access: 'public' } }, (request, reply) => {
     const { token } = (request.body ?? {}) as { token?: unknown };
     const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
@@ -30,22 +34,22 @@ export function signInRoutes(app: FastifyInstance, { access, attempts, audit, cl
       });
     }
     const session = makeSession(role, access.tokens[role] ?? '', clock.now());
-    return withCookie(request, reply, { value: session, ageMs: SESSION_MS }).send({
+    return withCookie(request, reply, { value: session, ageMs: SESSION_MS, path }).send({
       caller: { role, name: null, how: 'session' },
     });
   });
   app.delete('/api/session', { config: { access: 'public' } }, (request, reply) =>
-    withCookie(request, reply, { value: '', ageMs: 0 }).send({ caller: null }),
+    withCookie(request, reply, { value: '', ageMs: 0, path }).send({ caller: null }),
   );
 }
 
 function withCookie(
   request: FastifyRequest,
   reply: FastifyReply,
-  { value, ageMs }: { value: string; ageMs: number },
+  { value, ageMs, path }: { value: string; ageMs: number; path: string },
 ): FastifyReply {
   // Only the sender of this header is concerned by it: it says whether their connection is encrypted.
   const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-  const cookie = `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageMs / 1_000}${secure}`;
+  const cookie = `${SESSION_COOKIE}=${value}; Path=${path}; HttpOnly; SameSite=Strict; Max-Age=${ageMs / 1_000}${secure}`;
   return reply.header('set-cookie', cookie).header('cache-control', 'no-store');
 }

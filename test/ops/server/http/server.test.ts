@@ -14,8 +14,8 @@ import { eventually } from '../../../support/eventually.js';
 import { makeSession, SESSION_MS } from '../../../../src/ops/server/http/session.js';
 import { noAudit } from '../../../support/audit.js';
 
-const READ = 'read-token-0123456789';
-const OPERATE = 'operate-token-0123456789';
+const READ = 'read-token-7305918264';
+const OPERATE = 'operate-token-7305918264';
 const ACTION = { 'x-changefeed-action': '1' };
 const routes: Routes = (app) => {
   app.get('/public', { config: { access: 'public' } }, () => ({ ok: true }));
@@ -115,7 +115,7 @@ describe('access', () => {
     expect(await codes({})).toEqual([200, 401, 401]);
     expect(await codes(bearer(READ))).toEqual([200, 200, 403]);
     expect(await codes(bearer(OPERATE))).toEqual([200, 200, 200]);
-    expect(await codes(bearer('another-token-0123456789'))).toEqual([200, 401, 401]);
+    expect(await codes(bearer('another-token-7305918264'))).toEqual([200, 401, 401]);
   });
 
   it('access: after ten wrong tokens, more of them are refused, and a right one passes: behind a proxy all have one address', async () => {
@@ -143,7 +143,7 @@ describe('access', () => {
     const cookie = { cookie: `other=1; changefeed_session=${session}` };
     expect(await statusOf(open({ ...withTokens, nowMs: 2_000 }), '/seen', cookie)).toBe(200);
     expect(await statusOf(open({ ...withTokens, nowMs: 1_000 + SESSION_MS }), '/seen', cookie)).toBe(401);
-    expect(await statusOf(open({ tokens: { operate: 'a-new-token-0123456789' }, nowMs: 2_000 }), '/seen', cookie)).toBe(
+    expect(await statusOf(open({ tokens: { operate: 'a-new-token-7305918264' }, nowMs: 2_000 }), '/seen', cookie)).toBe(
       401,
     );
   });

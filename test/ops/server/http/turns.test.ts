@@ -77,7 +77,7 @@ it('turns: one reader may ask a costly question twelve times at once, and the ne
     apiOf(app).get('/api/cheap', { schema: { ...schema, operationId: 'askCheaply' } }, () => Promise.resolve({}));
   };
   const where = { host: '127.0.0.1', port: undefined, usualPort: 0 };
-  const access = { tokens: { read: 'read-token-0123456789' } };
+  const access = { tokens: { read: 'read-token-7305918264' } };
   const server = createHttpServer({
     routes: [routes],
     access,
@@ -89,7 +89,7 @@ it('turns: one reader may ask a costly question twelve times at once, and the ne
   onTestFinished(() => server.stop());
   // Awaited, so that it is sent at once.
   const ask = async (url: string) =>
-    await server.app.inject({ url, headers: { authorization: 'Bearer read-token-0123456789' } });
+    await server.app.inject({ url, headers: { authorization: 'Bearer read-token-7305918264' } });
   const asked = Array.from({ length: 12 }, () => ask('/api/costly'));
   const refused = await ask('/api/costly');
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '2']);
