@@ -26,6 +26,18 @@ export const eraseTexts = {
     '{count} other record{s} {count|contains|contain} its id, name, e-mail address or phone number and {count|is|are} not erased:',
     '이 레코드의 ID, 이름, 이메일, 전화번호가 들어 있는 다른 레코드 {count}건은 지우지 않습니다:',
   ],
+  'erase.in.log': [
+    'A notice in the log names it, until retention drops the notice: {name}',
+    '로그의 알림에 이 레코드가 나옵니다. 보관 기간이 지나면 없어집니다: {name}',
+  ],
+  'erase.in.subscription': [
+    'The subscription {name} names it, in the reason of its pause or its last error: resume it.',
+    '구독 {name}의 중지 사유나 마지막 오류에 이 레코드가 나옵니다. 구독을 다시 시작하세요.',
+  ],
+  'erase.in.rule': [
+    'The rule {name} names it: correct the rule.',
+    '규칙 {name}에 이 레코드가 나옵니다. 규칙을 고치세요.',
+  ],
   'erase.more': ['and {count} more', '외 {count}건'],
   'erase.outOfReach': [
     'Out of reach: backups, and what these have delivered: {names}.',

@@ -82,7 +82,7 @@ function Outcome({ erased }: { erased: Erased }) {
   );
 }
 
-function Related({ erased: { related, outOfReach } }: { erased: Erased }) {
+function Related({ erased: { related, mentions, outOfReach } }: { erased: Erased }) {
   const { t, number, word } = usePreferences();
   const names = outOfReach.map(({ subscription, address }) =>
     address === null ? subscription : `${subscription} (${address})`,
@@ -102,6 +102,9 @@ function Related({ erased: { related, outOfReach } }: { erased: Erased }) {
           </ul>
         </>
       )}
+      {mentions.map(({ in: place, name }) => (
+        <p key={`${place} ${name}`}>{t(`erase.in.${place}`, { name })}</p>
+      ))}
       {names.length > 0 && <p class="quiet">{t('erase.outOfReach', { names: names.join(', ') })}</p>}
     </>
   );

@@ -7,6 +7,7 @@ import {
   storedSubscriptions,
 } from '../ops/forgetting/forget.js';
 import { eraseRecord } from '../ops/forgetting/erase.js';
+import { rulesOf } from '../config/rules.js';
 import { usage } from '../kit/errors.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
@@ -19,6 +20,11 @@ import { forgetMissingRules } from './missing-rules.js';
 export function forgetting(context: AppContext, workspaces: Workspaces, status: () => Promise<Status>): Forgetting {
   const { redis, keys, connect, events, log, clock, subscriptions } = context;
   const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
+  const ruleTexts = (): { name: string; text: string }[] => {
+    const { file, rules, problems } = rulesOf(context.config);
+    const refused = file === null || problems.length === 0 ? [] : [{ name: file.source, text: file.text }];
+    return [...rules.map(({ id, data }) => ({ name: id, text: JSON.stringify(data) })), ...refused];
+  };
   const pollers = async (name: string): Promise<number> => {
     const processes = await createProcessRegistry(redis, keys).list();
     return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
@@ -33,7 +39,7 @@ export function forgetting(context: AppContext, workspaces: Workspaces, status: 
       const { rules } = listIn(workspace, call.list);
       if (call.id === '') throw usage('erase: give the id of a record.');
       const { store, surroundings } = workspace;
-      const of = { store, rules, lists: surroundings.lists };
+      const of = { store, rules, lists: surroundings.lists, ruleTexts };
       return await eraseRecord(call, { ...deps, redis, log: events, subscriptions, clock, ...of });
     },
     async isStored(workspace) {

@@ -1,14 +1,18 @@
 /** `changefeed erase`, as a person uses it: what there is, the question, the answer, and that the record stays away. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { buildNotice } from '../../src/events/notices.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
 import { testFolder } from '../support/folder.js';
+import { appendEvents } from '../support/events.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
 const cli = useCli();
+const RULE = { id: 'named', enabled: false, on: ['crm.person.*'], to: 'chat', where: { 'after.이름': '사람 B' } };
 
 it('erase: a record is erased by a command that asks first, says what is left, and is kept out while the CRM shows it', async () => {
   const crm = await startOtherCrm();
@@ -18,6 +22,8 @@ it('erase: a record is erased by a command that asks first, says what is left, a
     'changefeed.config.json': {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
       redis: { prefix: redis.keys.prefix },
+      destinations: { chat: { handler: 'message', url: 'https://chat.example/hook' } },
+      rules: 'rules.json',
       subscriptions: [{ handler: 'ndjson', name: 'out', path: join(testFolder(), 'out.ndjson') }],
     },
   });
@@ -28,11 +34,24 @@ it('erase: a record is erased by a command that asks first, says what is left, a
   };
   await edit('사람 A');
   await edit('사람 B');
+  writeFileSync(join(folder.cwd, 'rules.json'), JSON.stringify({ rules: [RULE] }));
+  const notice = {
+    workspace: 'acme',
+    kind: 'subscription.disabled',
+    subject: 'subscription:out',
+    severity: 'error',
+  } as const;
+  const at = new Date().toISOString();
+  await appendEvents(redis, [buildNotice({ ...notice, list: null, at, sequence: 1, message: 'It was for 사람 B.' })]);
+  expect((await run('pause', 'out', '--reason', '사람 B asked for it')).code).toBe(0);
   const found = await run('erase', 'people', person.id, '--dry-run');
   expect(found).toMatchObject({ code: 0 });
   expect(found.stdout).toBe(
     [
       'It is stored; 1 event of it in the log. Nothing was changed.',
+      'Also named by the log changefeed.subscription.disabled subscription:out: until retention drops the notice.',
+      'Also named by the rule named: correct the rule.',
+      'Also named by the subscription out: in the reason of its pause or its last error, until it is resumed.',
       '1 other record that contains its id, name, e-mail address or phone number, not erased:',
       '  memo memo-about',
       'May have been delivered by: out (ndjson).\n',

@@ -57,10 +57,19 @@ function erasedText(erased: Erased): string {
 
 const MOST_SHOWN = 50;
 
-function relatedLines({ related }: Erased): string[] {
-  if (related.length === 0) return ['No other record names it.'];
+/** What a person does about it. */
+const MENTIONED = {
+  log: 'until retention drops the notice',
+  subscription: 'in the reason of its pause or its last error, until it is resumed',
+  rule: 'correct the rule',
+} as const;
+
+function relatedLines({ related, mentions }: Erased): string[] {
+  const named = mentions.map((one) => `Also named by the ${one.in} ${printable(one.name)}: ${MENTIONED[one.in]}.`);
+  if (related.length === 0) return ['No other record names it.', ...named];
   const more = related.length - MOST_SHOWN;
   return [
+    ...named,
     `${count(related.length, 'other record')} that ${related.length === 1 ? 'contains' : 'contain'} its id, name, e-mail address or phone number, not erased:`,
     ...related.slice(0, MOST_SHOWN).map((one) => `  ${one.list} ${printable(one.id)}`),
     ...(more > 0 ? [`  and ${more} more (--json shows all)`] : []),

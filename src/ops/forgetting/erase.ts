@@ -13,6 +13,7 @@ import {
   type ErasedDeliveries,
   type ErasedRecord,
 } from '../../delivery/act/erase.js';
+import { createHealthStore } from '../../delivery/health.js';
 import { createRecordGate } from '../../delivery/groups/gate.js';
 import type { Subscription } from '../../delivery/handlers/handler.js';
 import type { JobData } from '../../delivery/queues.js';
@@ -61,10 +62,18 @@ export interface Erased {
   tables: { subscription: string; rows: number; problem: string | null }[];
   /** Records and rows that contain its id, its name, or one of its e-mail addresses and phone numbers. They are not erased. */
   related: { list: string; id: string }[];
+  /** What contains one of these and is no record: an event of the feed itself, why a subscription is paused or fails, a rule. It is not erased. */
+  mentions: Mention[];
   /** Subscriptions that may have delivered it to where nothing can be erased. */
   outOfReach: { subscription: string; handler: string; address: string | null }[];
   /** The files of Redis: they are written anew now, Redis refused it, or it has none. */
   disk: 'rewriting' | 'refused' | 'none' | null;
+}
+
+/** Where a record is named: `log` has the type and subject of the event; `rule` the id of the rule, or the file where it is not valid. */
+export interface Mention {
+  in: 'log' | 'subscription' | 'rule';
+  name: string;
 }
 
 export interface EraseDeps extends TracesDeps {
@@ -75,6 +84,8 @@ export interface EraseDeps extends TracesDeps {
   rules: Rules;
   lists: Lists;
   subscriptions: readonly Subscription[];
+  /** The rules of the page, as JSON. */
+  ruleTexts: () => { name: string; text: string }[];
   clock: Clock;
 }
 
@@ -92,12 +103,12 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
   const image = state?.image == null ? null : (JSON.parse(state.image) as UncheckedRecord);
   const known = await ownEvents({ ...record, isOf }, deps);
   const words = wordsOf(id, [image, ...known.flatMap(({ event: { data } }) => [data.before, data.after])]);
-  const related = await findRelated({ ...record, words, isOf }, deps);
+  const { related, mentions } = await findRelated({ ...record, words, isOf }, deps);
   const wanted = subscriptions.filter((one) => readsWorkspace(one, workspace) && listsCovered(one).includes(list));
   const erased: Erased = {
     ...{ workspace, list, tombstone: await store.tombstoneOf(id) },
     stored: isStored(state),
-    ...{ events: known.length, kept: null, tables: [], related, disk: null },
+    ...{ events: known.length, kept: null, tables: [], related, mentions, disk: null },
     outOfReach: wanted
       .filter(({ erase }) => erase === undefined)
       .map(({ name, handler, address = null }) => ({ subscription: name, handler, address })),
@@ -199,14 +210,22 @@ interface Related extends EraseCall, Own {
   words: readonly string[];
 }
 
-async function findRelated({ workspace, list, id, words, isOf }: Related, deps: EraseDeps): Promise<Erased['related']> {
+async function findRelated(
+  { workspace, list, id, words, isOf }: Related,
+  deps: EraseDeps,
+): Promise<Pick<Erased, 'related' | 'mentions'>> {
   const { redis, keys, lists, traces } = deps;
+  const health = createHealthStore(redis, keys);
+  const mentions = new Map<string, Mention>();
+  const mention = (one: Mention): void => void mentions.set(`${one.in} ${one.name}`, one);
   const found = new Map<string, { list: string; id: string }>();
   const add = (one: { list: string; id: string }): void => void found.set(`${one.list} ${one.id}`, one);
   const says = (text: string): boolean => words.some((word) => text.includes(word));
   const addEvent = (event: ChangeEvent): void => {
     const of = lists.byObject(objectOf(event))?.name;
-    if (of !== undefined && workspaceOf(event) === workspace && !isOf(event)) add({ list: of, id: event.subject });
+    if (workspaceOf(event) !== workspace || isOf(event)) return;
+    if (of === undefined) mention({ in: 'log', name: `${event.type} ${event.subject}` });
+    else add({ list: of, id: event.subject });
   };
   for (const stored of await traces.storedLists(workspace))
     for await (const step of everyRecord({ redis, keys, workspace }, stored))
@@ -217,8 +236,15 @@ async function findRelated({ workspace, list, id, words, isOf }: Related, deps: 
   await inEachQueue(deps, async (queue: Queue<JobData>) => {
     for await (const { json, event } of keptEvents({ redis, keys, queue }, workspace)) if (says(json)) addEvent(event);
     for (const { event } of await deadJobs(queue, workspace)) if (says(JSON.stringify(event))) addEvent(event);
+    const { paused, lastError } = await health.read(queue.name);
+    if (says(JSON.stringify([paused, lastError]))) mention({ in: 'subscription', name: queue.name });
   });
-  return [...found.values()].sort((one, other) => (`${one.list} ${one.id}` < `${other.list} ${other.id}` ? -1 : 1));
+  for (const { name, text } of deps.ruleTexts()) if (says(text)) mention({ in: 'rule', name });
+  return { related: inOrder(found), mentions: inOrder(mentions) };
+}
+
+function inOrder<One>(found: ReadonlyMap<string, One>): One[] {
+  return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, one]) => one);
 }
 
 /** Deleted keys stay in the files of Redis until these are written anew. */

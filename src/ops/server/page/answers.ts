@@ -246,6 +246,9 @@ export const erased = z
     related: z
       .array(z.strictObject({ list: z.string(), id: z.string() }))
       .describe('records that contain its id, name, e-mail address or phone number: they are not erased'),
+    mentions: z
+      .array(z.strictObject({ in: z.enum(['log', 'subscription', 'rule']), name: z.string() }))
+      .describe('notices in the log, reasons and last errors of subscriptions, and rules that contain one of these'),
     outOfReach: z.array(
       z.strictObject({ subscription: z.string(), handler: z.string(), address: z.string().nullable() }),
     ),
