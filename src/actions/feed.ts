@@ -107,7 +107,10 @@ export interface Forgetting {
   forgetMissingRules(): Promise<{ count: number }>;
 }
 
-/** A feed that was opened: it runs the roles, and answers questions about what it has found and delivered. */
+/**
+ * A feed that was opened: it runs the roles, and answers questions about what it has found and delivered.
+ * After `stop`, every call is rejected with CF_STOPPED.
+ */
 export interface Changefeed extends Forgetting {
   /** `named` in the configuration, or a `private` process. */
   readonly redisOrigin: OpenedRedis['origin'];

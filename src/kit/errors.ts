@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   CF_ADDRESS_REFUSED:
     'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
   CF_LOOP_STALLED: 'A loop of the process did not respond and was started again.',
+  CF_STOPPED: 'The Changefeed was stopped, and answers nothing any more.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;

@@ -34,6 +34,7 @@ import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
 import { readStatus } from './status.js';
+import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
 
 /** What `openChangefeed` takes. */
@@ -147,7 +148,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
   const neverHolds = createNeverHolds(context, workspaces);
-  return { feed, auditWith, budgetOf, neverHolds, rules: () => context.config.rules };
+  return { feed: stoppable(feed), auditWith, budgetOf, neverHolds, rules: () => context.config.rules };
 }
 
 function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) {

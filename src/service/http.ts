@@ -55,8 +55,7 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
   const opened = (): Queues => (queues ??= openQueues({ ...context, logger: context.log }));
   let server: HttpServer | undefined;
   let url: string | null = null;
-  let handOver: RequestListener = (_request, response) =>
-    void response.writeHead(503).end('Changefeed does not run yet.');
+  let handOver = unavailable('Changefeed does not run yet.');
   return {
     name: 'http',
     async start(): Promise<void> {
@@ -75,6 +74,7 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
       context.log.info({ url, ...(made && { tokenFile: made.file }) }, 'the status page is served');
     },
     async stop(): Promise<void> {
+      handOver = unavailable('Changefeed was stopped.');
       await server?.stop();
       await queues?.close();
     },
@@ -83,6 +83,10 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
     /** Signs in; null where the configuration has the credentials. */
     link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
   };
+}
+
+function unavailable(why: string): RequestListener {
+  return (_request, response) => void response.writeHead(503).end(why);
 }
 
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */

@@ -42,7 +42,9 @@ it('erase: a record is erased by a command that asks first, says what is left, a
     severity: 'error',
   } as const;
   const at = new Date().toISOString();
-  await appendEvents(redis, [buildNotice({ ...notice, list: null, at, sequence: 1, message: 'It was for 사람 B.' })]);
+  await appendEvents(redis, [
+    buildNotice({ ...notice, list: null, since: at, at, sequence: 1, message: 'It was for 사람 B.' }),
+  ]);
   expect((await run('pause', 'out', '--reason', '사람 B asked for it')).code).toBe(0);
   const found = await run('erase', 'people', person.id, '--dry-run');
   expect(found).toMatchObject({ code: 0 });

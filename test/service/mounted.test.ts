@@ -57,6 +57,8 @@ it('mounted: page, API, actions and metrics are served under a path of an own se
     await feed.resume('own');
   }
   expect(feed.pageUrl).toBeNull();
+  await feed.stop();
+  for (const url of servers) expect((await fetch(`${url}/changefeed/healthz`)).status).toBe(503);
 });
 
 async function listen(handler: RequestListener): Promise<string> {

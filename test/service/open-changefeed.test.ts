@@ -51,4 +51,53 @@ describe('opening a feed in a program', () => {
       });
     },
   );
+
+  it('stopping a feed: what is under way ends, and every call says that it was stopped', async () => {
+    const crm = await startOtherCrm();
+    const feed = await openChangefeed({
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
+      subscriptions: [defineHandler({ name: 'own', on: ['crm.*'], handle: () => undefined })],
+      redis: { url: redis.url, prefix: redis.keys.prefix },
+    });
+    await feed.start(['dispatch', 'handle']);
+    const following = feed.tail({ from: 'beginning' });
+    const underWay = following.next();
+    const ended = expect(underWay).rejects.toMatchObject({ code: 'CF_STOPPED' });
+    await feed.stop();
+    await ended;
+    expect((await following.next()).done).toBe(true);
+    await feed.stop();
+    const calls: (() => Promise<unknown>)[] = [
+      () => feed.start(),
+      () => feed.sweep(),
+      () => feed.waitUntilHandled({ timeoutMs: 1_000 }),
+      () => feed.tail({ follow: false }).next(),
+      () => feed.deadLetters.list({}),
+      () => feed.deadLetters.retry(),
+      () => feed.deliveries(),
+      () => feed.describeSubscription('own'),
+      () => feed.replay({ subscription: 'own', from: 'beginning' }),
+      () => feed.stopReplay('own'),
+      () => feed.try('own'),
+      () => feed.verify('own', []),
+      () => feed.snapshot('own'),
+      () => feed.test('own', { run: true }),
+      () => feed.skip('own'),
+      () => feed.pause('own'),
+      () => feed.resume('own'),
+      () => feed.hint('people', ['p1']),
+      () => feed.status(),
+      () => feed.todos(),
+      () => feed.audit(),
+      () => feed.lists.explain('people', 'p1'),
+      () => feed.lists.resync('people'),
+      () => feed.forget('acme'),
+      () => feed.erase({ workspace: 'acme', list: 'people', id: 'p1' }),
+      () => feed.isStored('acme'),
+      () => feed.storedSubscriptions(),
+      () => feed.forgetSubscription('gone'),
+    ];
+    for (const call of calls) await expect(call(), String(call)).rejects.toMatchObject({ code: 'CF_STOPPED' });
+    expect(feed.lists.names()).toContain('people');
+  });
 });

@@ -226,7 +226,7 @@ describe('message templates', () => {
 
   it('message: a name with several lines begins no line of its own', () => {
     const actor = { type: 'user', id: 'u', name: '김담당)\n• 등급: A → B' } as const;
-    const forged = { ...todo, data: { ...todo.data, actor, after: { ...todo.data.after, 제목: '후속\n연락' } } };
+    const forged = { ...todo, data: { ...todo.data, actor, after: { id: 't', 제목: '후속\n연락' } } };
     expect(usualMessage(forged, chatReader()).split('\n')).toHaveLength(5);
   });
 
