@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
 import { compileMasks, MASKS, type Masks } from '../feed/detect/masks.js';
+import { namedFields, referenceIn } from '../feed/detect/named-fields.js';
 import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
@@ -151,6 +152,11 @@ function readLists(
       return null;
     });
     if (list === null) continue;
+    for (const { option, pattern } of namedFields(rest)) {
+      const field = referenceIn(pattern, list.name);
+      if (field !== null)
+        refuse(`"${pattern}" leads into a field, and options name whole fields: write "${field}"`, [key, option]);
+    }
     for (const [pattern, field] of needed(rest.mask, list))
       refuse(`"${field}" cannot be masked: the list is read by it`, [key, 'mask', pattern]);
     if (named.has(list.name)) refuse(`the list "${list.name}" is named twice; keep one of them`, [key]);

@@ -22,6 +22,7 @@ export const PROBLEM_KINDS = [
   'list.silent',
   'list.cut',
   'list.restless',
+  'list.misnamed',
   'removals.held',
   'creations.held',
   'subscription.disabled',

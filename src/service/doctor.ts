@@ -47,7 +47,14 @@ export async function examine({ config, files }: LoadedConfig, options: DoctorOp
     const apis: Finding[] = [];
     for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, { signal, t })));
     const conditions = await conditionFindings(config, feed, t);
-    return [...redis, ...feed.findings, ...apis, ...conditions, ...(await receiverFindings(config, t))];
+    return [
+      ...redis,
+      ...feed.findings,
+      ...apis,
+      ...(await feed.misnamed()),
+      ...conditions,
+      ...(await receiverFindings(config, t)),
+    ];
   } finally {
     await feed.close();
   }
@@ -59,10 +66,16 @@ interface Feed {
   /** Shared with the processes that poll; null when it cannot be asked. */
   budgetOf: ((workspace: string) => Budget) | null;
   neverHolds: NeverHolds | null;
+  /** Options of lists that name fields in vain. */
+  misnamed: () => Promise<Finding[]>;
   close: () => Promise<void>;
 }
 
-const NO_FEED: Feed = { findings: [], budgetOf: null, neverHolds: null, close: () => Promise.resolve() };
+const NO_FEED: Feed = {
+  ...{ findings: [], budgetOf: null, neverHolds: null },
+  misnamed: () => Promise.resolve([]),
+  close: () => Promise.resolve(),
+};
 
 async function redisFindings(
   { redis: { url, options: own, allowEviction } }: Config,
@@ -127,7 +140,21 @@ async function receiverFindings({ subscriptions }: Config, t: Text): Promise<Fin
 async function openFeed({ path, signal: _, language: __, ...world }: DoctorOptions, t: Text): Promise<Feed> {
   try {
     const { feed, budgetOf, neverHolds } = await openService(world, { path, quiet: true });
-    return { findings: [], budgetOf, neverHolds, close: () => feed.stop() };
+    const misnamed = async (): Promise<Finding[]> => {
+      const { workspaces } = await feed.status();
+      return workspaces.flatMap(({ name, lists }) =>
+        lists.flatMap(({ list, unmatched }) =>
+          unmatched.map(({ option, pattern }) =>
+            warning(
+              `${name}, ${list}: ${option}`,
+              t('doctor.misnamed', { pattern }),
+              t('doctor.misnamed.todo', { list }),
+            ),
+          ),
+        ),
+      );
+    };
+    return { findings: [], budgetOf, neverHolds, misnamed, close: () => feed.stop() };
   } catch (reason) {
     const refused = error(t('doctor.redis.state'), messageOf(reason), t('doctor.redis.stateTodo'));
     return { ...NO_FEED, findings: [refused] };

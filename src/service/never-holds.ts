@@ -1,4 +1,5 @@
 /** Conditions of subscriptions that can never hold by what the stored records are. A doubt is never false: what is not known gives none. */
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { readTemplate } from '../delivery/handlers/message/template.js';
@@ -7,6 +8,7 @@ import { typesOf } from '../events/catalogue.js';
 import { compileTypes, readsWorkspace, type Asked } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Mask } from '../feed/detect/masks.js';
+import { unmatched } from '../feed/detect/named-fields.js';
 import { isEmptyValueType, keysOfValueType } from '../feed/detect/schema-drift/schema.js';
 import { createSnapshotSource } from '../feed/store/snapshot-source.js';
 import { giveWay } from '../kit/give-way.js';
@@ -26,7 +28,14 @@ export function createNeverHolds(context: AppContext, workspaces: Workspaces) {
     [...all.values()].map(({ descriptor, rules }) => {
       let reading: Promise<KnownList['fields']> | undefined;
       const fields = () => (reading ??= store.schema(descriptor.name).then((schema) => schema.fields));
-      return { workspace: name, list: descriptor.name, types: typesOf(descriptor), maskOf: rules.maskOf, fields };
+      return {
+        workspace: name,
+        list: descriptor.name,
+        descriptor,
+        types: typesOf(descriptor),
+        maskOf: rules.maskOf,
+        fields,
+      };
     }),
   );
   const knownTo = async (subscription: Subscription): Promise<KnownList[]> => {
@@ -40,11 +49,12 @@ export function createNeverHolds(context: AppContext, workspaces: Workspaces) {
     async of(subscription: Subscription, template?: string): Promise<Doubt[]> {
       const asks = subscription.where?.asks ?? [];
       const named = template === undefined ? [] : fieldsIn(template, subscription);
-      if (asks.length + named.length === 0) return [];
+      const { fields: selected = [] } = subscription;
+      if (asks.length + named.length + selected.length === 0) return [];
       const known = await knownTo(subscription);
-      const doubts = asks.flatMap((asked) => doubtOf(asked, known) ?? []);
-      const missing = named.filter((field) => known.length > 0 && known.every((one) => !has(one, field)));
-      const all = [...doubts, ...missing.map((field): Doubt => ({ why: 'template', field, wants: [], has: [] }))];
+      const doubts = [...asks.flatMap((asked) => doubtOf(asked, known) ?? []), ...unselected(selected, known)];
+      const unknown = named.filter((field) => known.length > 0 && known.every((one) => !has(one, field)));
+      const all = [...doubts, ...unknown.map((field): Doubt => ({ why: 'template', field, wants: [], has: [] }))];
       return [...new Map(all.map((one) => [`${one.why} ${one.field}`, one])).values()];
     },
     /** Values that none of some of the stored records has. */
@@ -86,6 +96,7 @@ export function reportOfDoubts(context: AppContext, workspaces: Workspaces, role
 interface KnownList {
   workspace: string;
   list: ListName;
+  descriptor: ListDescriptor;
   maskOf: (field: string) => Mask | undefined;
   fields: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
@@ -98,8 +109,7 @@ function doubtOf(asked: Asked, known: readonly KnownList[]): Doubt | null {
   const having = known.filter((one) => has(one, field));
   if (known.length === 0) return null;
   const wants = by === 'time' ? ['time'] : [...new Set(values.map((value) => typeof value))];
-  if (having.length === 0)
-    return { why: known.some((one) => one.maskOf(field)) ? 'masked' : 'missing', field, wants: [], has: [] };
+  if (having.length === 0) return missing(field, known);
   if (by === 'any' || values.includes(null)) return null;
   const [masked, plain] = [having.filter((one) => one.maskOf(field)), having.filter((one) => !one.maskOf(field))];
   if (!masked.every((one) => isHidden(asked, one.maskOf(field)))) return null;
@@ -110,10 +120,24 @@ function doubtOf(asked: Asked, known: readonly KnownList[]): Doubt | null {
   return { why: 'type', field, wants, has: [...new Set(seen.map(wordOf))] };
 }
 
+function missing(field: string, known: readonly KnownList[]): Doubt {
+  return { why: known.some((one) => one.maskOf(field)) ? 'masked' : 'missing', field, wants: [], has: [] };
+}
+
+/** Patterns of `fields` that no field matches. An update of nothing else is selected. */
+function unselected(patterns: readonly string[], known: readonly KnownList[]): Doubt[] {
+  if (known.length === 0) return [];
+  const named = patterns.map((pattern) => ({ option: 'only' as const, pattern }));
+  const found = known.map(({ descriptor, fields }) => new Set(unmatched(named, descriptor, fields.keys())));
+  return named
+    .filter((one) => found.every((without) => without.has(one)))
+    .map(({ pattern }) => missing(pattern, known));
+}
+
 /** The end of a masked text may be known, and what was copied from a record has its form. */
 function isHidden({ by, values }: Asked, mask: Mask | undefined): boolean {
   if (by === 'part' && mask === 'last4') return false;
-  return !values.some((value) => typeof value === 'boolean' || (typeof value === 'string' && value.includes('#')));
+  return !values.some((value) => typeof value === 'string' && value.includes('#'));
 }
 
 function mayHold(type: string, asked: Asked): boolean {

@@ -162,6 +162,11 @@ export const COMMAND_TEXTS = {
     'Correct the condition, or leave it until records have such values.',
     '조건을 고치세요. 앞으로 그런 값이 생길 예정이라면 그대로 두어도 됩니다.',
   ],
+  'doctor.misnamed': ['No record has a field "{pattern}".', '"{pattern}"에 해당하는 필드가 있는 레코드가 없습니다.'],
+  'doctor.misnamed.todo': [
+    'Correct the name, or take it out: it is that of a whole field, as changefeed schema {list} shows it.',
+    '이름을 고치거나 설정에서 지우세요. changefeed schema {list}에 나오는 필드 전체의 이름을 적습니다.',
+  ],
   'doctor.handler': ['handler of {name}', '{name}의 핸들러'],
   'doctor.handler.ready': ['what {handler} needs on this machine is there', '{handler}에 필요한 것이 이 컴퓨터에 있음'],
 

@@ -22,6 +22,7 @@ export const PROBLEM_TEXTS = {
     'A field changes on most rows again and again',
     '한 필드가 대부분의 레코드에서 거듭 바뀝니다',
   ],
+  'problem.list.misnamed': ['Options name fields that no record has', '설정에 적힌 필드가 레코드에 없습니다'],
   'problem.removals.held': ['Removals are held', '대량 삭제가 보류되었습니다'],
   'problem.creations.held': ['New records are held', '대량 생성이 보류되었습니다'],
   'problem.subscription.disabled': ['A subscription is paused', '구독이 일시 중지되었습니다'],
@@ -128,6 +129,15 @@ export const PROBLEM_TEXTS = {
     'Workspace "{workspace}", list "{list}": most rows are edited again and again in {fields}. If nobody edits these by hand, name them under "refreshed" or "ignore" of the list.',
     '워크스페이스 "{workspace}", {listName} 목록: 대부분의 레코드에서 거듭 수정된 것으로 나타나는 필드가 있습니다: {fields}. 사람이 고치는 값이 아니라면 목록의 refreshed나 ignore에 적으세요.',
   ],
+  'says.list.misnamed': [
+    'Workspace "{workspace}", list "{list}": no record has a field with the name in {fields}.{>effect} Correct the name, or take it out of the configuration. It is the name of a whole field: one for 담당자 covers all that is in it. The fields are in changefeed schema {list}.',
+    '워크스페이스 "{workspace}", {listName} 목록: 설정의 {fields}에 해당하는 필드가 있는 레코드가 없습니다.{>effect} 이름을 고치거나 설정에서 지우세요. 필드 전체의 이름을 적습니다. 예를 들어 담당자라고 적으면 그 안의 값까지 모두 해당됩니다. 필드 이름은 "필드 구조"에서 볼 수 있습니다.',
+  ],
+  'misnamed.mask': [
+    ' What a mask was to hide may be stored and delivered as it is.',
+    ' 가리려던 값이 그대로 저장되고 전달될 수 있습니다.',
+  ],
+  'misnamed.other': ['', ''],
   'says.removals.held': [
     'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Report none of them, so that receivers keep the records: changefeed discard {list} --workspace {workspace}.',
     '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제 삭제라면 승인하세요: changefeed accept {list} --workspace {workspace} — 알리지 않고 받는 쪽에 그대로 두려면: changefeed discard {list} --workspace {workspace}',

@@ -231,6 +231,11 @@ describe('problems', () => {
       ['warning list.restless list:people'],
     ],
     [
+      'an option that names a field in vain',
+      { lists: [list({ unmatched: [{ option: 'mask', pattern: '전화 번호' }] })] },
+      ['warning list.misnamed list:people'],
+    ],
+    [
       'errors before warnings',
       {
         lists: [

@@ -134,7 +134,16 @@ describe('conditions that never hold', () => {
     const config = {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
       redis: { prefix: redis.keys.prefix },
-      subscriptions: [{ name: 'desk', on: ['crm.person.*'], handler: 'ndjson', path: 'desk.ndjson', where }],
+      subscriptions: [
+        {
+          name: 'desk',
+          on: ['crm.person.*'],
+          handler: 'ndjson',
+          path: 'desk.ndjson',
+          where,
+          fields: ['등급', '등 급*'],
+        },
+      ],
     };
     const folder = await cli({ 'changefeed.config.json': config });
     const doctor = async () => (await folder.call(['doctor'], { REDIS_URL: redis.url, LANG: 'ko_KR.UTF-8' })).stdout;
@@ -142,6 +151,8 @@ describe('conditions that never hold', () => {
     const feed = await openFeed(redis, { workspaces: config.workspaces });
     await feed.start(['poll']);
     await baselined(feed);
-    expect(await doctor()).toMatch(/desk의 조건.*"딜 개수" 조건은 만족될 수 없습니다/s);
+    expect(await doctor()).toMatch(
+      /desk의 조건.*"딜 개수" 조건은 만족될 수 없습니다.*"등 급\*"이\(가\) 있는 레코드가 없습니다/s,
+    );
   });
 });

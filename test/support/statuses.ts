@@ -19,6 +19,7 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   silence: null,
   shortcuts: null,
   restless: [],
+  unmatched: [],
   actors: null,
   unreadable: [],
   held: [],

@@ -20,6 +20,9 @@ export type Mask = (typeof MASKS)[number];
 /** Field patterns and their masks; the first that matches counts. */
 export type Masks = Readonly<Record<string, Mask>>;
 
+/** Counts the forms that this file has given to masked values: in another one, what is stored has other masks. */
+export const MASKED_FORM = 2;
+
 export type MaskOf = (field: string) => Mask | undefined;
 
 /** A field is looked for by its name in the interface and as the record spells it, so that neither lets a value through. */
@@ -55,14 +58,14 @@ export function maskRecord(record: UncheckedRecord, maskOf: MaskOf, key: string)
   return Object.fromEntries(fields);
 }
 
-/** Each text and number in it. That there is no value stays visible. */
+/** Each text, number, yes and no in it. That there is no value stays visible. */
 function masked(value: unknown, mask: 'last4' | 'hash', key: string): unknown {
   if (Array.isArray(value)) return value.map((one) => masked(one, mask, key));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one, mask, key)]));
-  if (value === '' || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  if (value === '' || value === null || value === undefined) return value;
   // Otherwise a link that is signed anew in every answer would be an edit in every sweep.
-  const text = meaningOfText(String(value));
+  const text = meaningOfText(typeof value === 'string' ? value : JSON.stringify(value));
   return mask === 'hash' ? `#${keyedDigest(key, text, 16)}` : `…${endOf(text)}#${keyedDigest(key, text, 6)}`;
 }
 

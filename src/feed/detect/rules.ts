@@ -7,7 +7,8 @@ import { compilePattern } from '../../events/pattern.js';
 import { ChangefeedError } from '../../kit/errors.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isStampField } from './fields.js';
-import { compileMasks, keyedDigest, maskRecord, type MaskOf, type Masks } from './masks.js';
+import { compileMasks, keyedDigest, MASKED_FORM, maskRecord, type MaskOf, type Masks } from './masks.js';
+import { namedFields, type NamedField } from './named-fields.js';
 
 export interface FieldRules {
   /** Field patterns (`*` for any run of characters) that never make an event. */
@@ -44,6 +45,8 @@ export interface Rules {
   /** Identifies the masks and the key, under which a record is stored; empty: no field is masked. */
   readonly masks: string;
   readonly maskOf: MaskOf;
+  /** What the options name, of which a row may have none. */
+  readonly named: readonly NamedField[];
   /** A record as it is compared and stored. @throws ChangefeedError CF_INTERNAL where fields are masked, before `withKey` */
   readonly masked: (record: UncheckedRecord) => UncheckedRecord;
   /** Goes into digests of rows. All but the masked fields of a row may be known. */
@@ -74,8 +77,9 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     nullIsAbsent,
     touch,
     collapse,
-    masks: hasMasks ? digestOf(JSON.stringify(Object.entries(mask))).slice(0, TAG_LENGTH) : '',
+    masks: hasMasks ? digestOf(JSON.stringify([MASKED_FORM, ...Object.entries(mask)])).slice(0, TAG_LENGTH) : '',
     maskOf: compileMasks(mask, list),
+    named: namedFields(options),
     masked: hasMasks ? withoutKey : (record) => record,
     rowKey: '',
     watch: list.name === 'todo' ? watch : null,

@@ -6,6 +6,7 @@ import { stalenessOf, usualPauseAfter } from '../detect/staleness.js';
 import { isoTime } from '../../kit/clock.js';
 import { afterHeld, heldCreations } from './creations.js';
 import type { FeedList } from './list.js';
+import { unmatchedIn } from './omitted.js';
 import { finishRemovals } from './removals.js';
 import type { Checkpoint, SweepCounts, SweepSummary } from '../store/sweep-state.js';
 
@@ -33,13 +34,10 @@ export async function finishSweep(list: FeedList): Promise<SweepSummary> {
   return summary;
 }
 
-export function summarise(
-  { lastSweep, newlyDrifted, rules, deps, form }: FeedList,
-  checkpoint: Checkpoint,
-  held: readonly Held[],
-): SweepSummary {
+export function summarise(list: FeedList, checkpoint: Checkpoint, held: readonly Held[]): SweepSummary {
+  const { lastSweep, newlyDrifted, rules, deps, form } = list;
   const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {} } = checkpoint;
-  const { source, unreadable, unnamed, longestPage } = checkpoint;
+  const { source, unreadable, unnamed, longestPage, omitted } = checkpoint;
   const completedAt = isoTime(deps.clock.now());
   const drifted = pastAfter(lastSweep?.drifted ?? [], newlyDrifted);
   const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
@@ -63,6 +61,8 @@ export function summarise(
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(drifted.length === 0 ? {} : { drifted }),
     ...(restless.length === 0 ? {} : { restless }),
+    ...(omitted === undefined ? {} : { omitted }),
+    ...unmatchedIn(list, checkpoint),
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(unnamed === undefined ? {} : { unnamed }),

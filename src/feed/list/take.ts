@@ -19,6 +19,7 @@ import { showsKnown } from './creations.js';
 import { isFinished, summarise } from './finish.js';
 import { isSameSource, pageTagOf, type FeedList } from './list.js';
 import { askForShortcut, type Answer, type ShortcutAnswer, type WalkAnswer } from './pages.js';
+import { omittedWith } from './omitted.js';
 import type { PageToRead } from './read-ahead.js';
 import type { ShownPage } from './shortcuts/plan.js';
 import { countPage } from './survey.js';
@@ -65,6 +66,7 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
     const reached = {
       counts: { ...counts, seen: counts.seen + records, unchanged: counts.unchanged + records },
       known: (checkpoint.known ?? 0) + records,
+      ...omittedWith(list, null),
     };
     const shown = { keys: [], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor, open };
     return walked(list, answer, { reached, changes: null, shown, length: list.lastSweep?.longestPage ?? 0 });
@@ -78,7 +80,8 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
   warnOfManyFields(list);
   if ('about' in compared) return { ...nothing, question: compared };
   if (nextCursor !== null) list.visited.shown(list.name, list.showsNew(compared) || hasUnreadable(page));
-  const { writes, schema, counted, members, keys, reached } = compared;
+  const { writes, schema, counted, members, keys } = compared;
+  const reached = { ...compared.reached, ...omittedWith(list, page) };
   const shown = shownBy(list, page, compared, nextCursor);
   const { open } = shown;
   const stored = { ...storedPage(list, answer, page, compared), ...(open.length > 0 && { open }) };

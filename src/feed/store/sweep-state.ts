@@ -1,6 +1,7 @@
 /** What a sweep exchanges with its store, and the schemas that check its JSON. */
 import { z } from 'zod';
 import { heldSchema, type HeldExample } from '../detect/held.js';
+import { namedFieldSchema } from '../detect/named-fields.js';
 import { restlessField } from '../detect/restless.js';
 import { pastDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
@@ -77,6 +78,11 @@ const sweep = z.object({
     .exactOptional(),
   /** Those of them without an id that can be read, all of them. Absent: 0. */
   unnamed: count.exactOptional(),
+  /** Fields that a mask has left out, the first of them. `masks` is empty where a part of the rows was read under other masks. */
+  omitted: z
+    .object({ masks: z.string(), fields: z.array(z.string()).readonly() })
+    .readonly()
+    .exactOptional(),
 });
 
 export const checkpointSchema = sweep.extend({
@@ -133,6 +139,8 @@ export const summarySchema = sweep.extend({
   held: z.array(heldSchema).readonly().exactOptional(),
   /** Fields that are edited on most rows, as far as this sweep and those before say. */
   restless: z.array(restlessField).readonly().exactOptional(),
+  /** What options of the list name, and no row has. */
+  unmatched: z.array(namedFieldSchema).readonly().exactOptional(),
   /** Fields reported as a change of the schema by this sweep or a recent one. */
   drifted: z.array(pastDrift).readonly().exactOptional(),
   /** Changes per second that the list's walks have found, without those that its shortcuts found: a moving average. */

@@ -238,7 +238,11 @@ function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): P
   return problem('error', 'list.late', { workspace, list, subject: `list:${list}`, since: dueAt, facts });
 }
 
-function listWarnings(workspace: string, { list, silence, restless, held }: ListStatus, at: string): Problem[] {
+function listWarnings(
+  workspace: string,
+  { list, silence, restless, unmatched, held }: ListStatus,
+  at: string,
+): Problem[] {
   const subject = { workspace, list, subject: `list:${list}` };
   const warnings: Problem[] = [];
   if (silence !== null) {
@@ -251,9 +255,17 @@ function listWarnings(workspace: string, { list, silence, restless, held }: List
   if (first !== undefined) {
     const { since } = first;
     const fields = often.slice(0, FIELDS_NAMED).map((one) => `"${one.field}" (${restlessText(one)})`);
-    const more = often.length > FIELDS_NAMED ? ` +${often.length - FIELDS_NAMED}` : '';
-    const facts = { fields: `${fields.join(', ')}${more}` };
+    const facts = { fields: `${fields.join(', ')}${andMore(often)}` };
     warnings.push(problem('warning', 'list.restless', { ...subject, since, facts }));
+  }
+  if (unmatched.length > 0) {
+    const opens = unmatched.some(({ option }) => option === 'mask');
+    const fields = unmatched.slice(0, FIELDS_NAMED).map(({ option, pattern }) => `${option} "${pattern}"`);
+    const facts = {
+      fields: `${fields.join(', ')}${andMore(unmatched)}`,
+      effect: opens ? 'misnamed.mask' : 'misnamed.other',
+    };
+    warnings.push(problem('warning', 'list.misnamed', { ...subject, facts }));
   }
   for (const one of held) {
     const { what, since } = one;
@@ -263,6 +275,7 @@ function listWarnings(workspace: string, { list, silence, restless, held }: List
 }
 
 const FIELDS_NAMED = 3;
+const andMore = ({ length }: readonly unknown[]): string => (length > FIELDS_NAMED ? ` +${length - FIELDS_NAMED}` : '');
 
 function restlessText({ times, share }: ListStatus['restless'][number]): string {
   return `${times}×, ${Math.round(100 * share)} %`;

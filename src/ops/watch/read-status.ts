@@ -9,6 +9,7 @@ import { isoTime, type Clock } from '../../kit/clock.js';
 import { knownMs } from '../../kit/stored-time.js';
 import { clockApart } from '../../redis/facts.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../../redis/conditions.js';
+import { namedFields, type NamingOptions } from '../../feed/detect/named-fields.js';
 import { nextSweepMs, type Pace } from '../../feed/list/schedule.js';
 import type { Checkpoint, SweepSummary } from '../../feed/store/sweep-state.js';
 import { readBudgetUse } from '../../feed/api/budget-window.js';
@@ -25,7 +26,7 @@ export interface WatchedWorkspace {
   lists: Readonly<Record<string, WatchedList>>;
 }
 
-type WatchedList = Pace & { enabled: boolean };
+type WatchedList = Pace & NamingOptions & { enabled: boolean };
 
 /** Loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
@@ -110,6 +111,7 @@ async function readListStatus(
     lastSweep: summary === null ? null : lastSweep(summary),
     silence: summary?.staleness ?? null,
     restless: summary?.restless ?? [],
+    unmatched: stillNamed(summary?.unmatched ?? [], pace),
     actors: actorsIn(workspace, list),
     unreadable: summary?.unreadable ?? [],
     held: summary?.held ?? [],
@@ -125,6 +127,12 @@ function underWay({ startedAt, pages, counts }: Checkpoint): { startedAt: string
   return { startedAt, pages, records: counts.seen };
 }
 
+/** The options may have been corrected since the sweep. */
+function stillNamed(unmatched: ListStatus['unmatched'], options: NamingOptions): ListStatus['unmatched'] {
+  const named = unmatched.length === 0 ? [] : namedFields(options);
+  return unmatched.filter((one) => named.some((two) => two.option === one.option && two.pattern === one.pattern));
+}
+
 /** Shown as failing, with the key's name: a damaged value must not hide the other lists. */
 function unreadableList(
   { list, enabled, intervalMs }: WatchedList & { list: ListName },
@@ -135,7 +143,16 @@ function unreadableList(
   const { code, message } = error;
   const failure = { code, message, page: null, since: at, at, attempts: 1, retryAt: at };
   const unknown = { freshness: null, baselineAt: null, lastSweep: null, dueAt: null, silence: null, sweeping: null };
-  const lists = { restless: [], actors: null, unreadable: [], held: [], discarded: 0, shortcuts: null, records: 0 };
+  const lists = {
+    restless: [],
+    unmatched: [],
+    actors: null,
+    unreadable: [],
+    held: [],
+    discarded: 0,
+    shortcuts: null,
+    records: 0,
+  };
   return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 

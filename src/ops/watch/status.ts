@@ -62,6 +62,9 @@ const listStatus = z.object({
   restless: summarySchema.shape.restless
     .unwrap()
     .describe('fields that most rows had an edit of in complete sweeps, of late'),
+  unmatched: summarySchema.shape.unmatched
+    .unwrap()
+    .describe('what its options name, and no record had in the last complete sweep'),
   actors: z
     .object({ known: count, of: count })
     .nullable()

@@ -88,6 +88,7 @@ describe('masks of every field:', () => {
   const shown = (index: number, fields: object = {}): OtherRecord =>
     person(index, {
       매출: 87_654_321,
+      '수신 동의': index % 2 === 0,
       주소: { 동: '가상동', 번지: [12, '나'] },
       담당자: { id: 'u1', name: '홍길동' },
       '프로필 사진': 'https://img.example/1?sig=1&se=1',
@@ -119,7 +120,7 @@ describe('masks of every field:', () => {
     expect(events[0]?.data.changes[0]?.before).not.toEqual(events[0]?.data.changes[0]?.after);
     expect(events[0]?.data.after).toEqual({
       ...{ id: 'p3', '수정 날짜': '2026-03-01T00:00:00.000Z' },
-      ...{ 이름: hash, 전화: [hash, null], 이메일: hash, 주민번호: hash, 매출: hash, 주소: address },
+      ...{ 이름: hash, 전화: [hash, null], 이메일: hash, 주민번호: hash, 매출: hash, '수신 동의': hash, 주소: address },
       ...{ 담당자: { id: hash, name: hash }, '프로필 사진': hash },
     });
     crm.lists.people.splice(7, 1);

@@ -122,6 +122,11 @@ export class TrackedFields {
     this.#hadRoom = this.#names.size < MOST_FIELDS;
   }
 
+  /** Null: not all may be tracked. */
+  get all(): ReadonlySet<string> | null {
+    return this.#names.size < MOST_FIELDS ? this.#names : null;
+  }
+
   has(field: string): boolean {
     return this.#names.has(field);
   }
