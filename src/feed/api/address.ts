@@ -30,7 +30,7 @@ export function parseBaseUrl(baseUrl: string, workspace: string): ApiAddress {
   };
 }
 
-/** Without surrounding white space (a secret file ends in a line break). @throws ChangefeedError CF_CONFIG_INVALID */
+/** Checks a token and trims it (a secret file ends in a line break). @throws ChangefeedError CF_CONFIG_INVALID */
 export function checkToken(token: string, workspace: string): string {
   const checked = apiToken.safeParse(token);
   if (checked.success) return checked.data;

@@ -12,12 +12,12 @@ const CUT = 0.9;
 const CLIMB = 1.03;
 /** This part of the budget is always used: a server that refuses at random must not stop the feed. */
 const LEAST_SHARE = 0.1;
-/** Of the whole budget a tenth may be spent at once: enough for all lists to start together. */
+/** A tenth of the whole budget may be spent at once: enough for all lists to start together. */
 const BURST_SHARE = 0.1;
 /** Next to other clients requests are spaced evenly: of several at once, all that exceed the quota would be refused. */
 const BURST_BESIDE_OTHERS = 2;
 
-/** What may be used now; the configured limits when `refusal` is null or long ago. */
+/** The budget that may be used now; the configured limits when `refusal` is null or long ago. */
 export function allowanceAfter(limits: BudgetLimits, refusal: { level: number; agoMs: number } | null): Allowance {
   const { requests } = limits;
   const burst = Math.ceil(requests * BURST_SHARE);

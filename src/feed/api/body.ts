@@ -32,7 +32,7 @@ export async function readBody(
   return await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
 }
 
-/** Without a byte order mark. @throws BodyRefused when the bytes are not UTF-8 */
+/** Drops a byte order mark. @throws BodyRefused when the bytes are not UTF-8 */
 export function utf8(bytes: Buffer): Buffer {
   // A lenient decoder would put replacement characters into records, and each would be reported as a change.
   if (!isUtf8(bytes)) throw new BodyRefused('the body is not UTF-8');

@@ -10,17 +10,17 @@ export interface BudgetLimits {
 }
 
 /**
- * What a request is for. `walk`: the next page of a sweep. `tail`: the growing end of a list. `aimed`: a page that holds a record
+ * The purpose of a request. `walk`: the next page of a sweep. `tail`: the growing end of a list. `aimed`: a page that holds a record
  * that is said to have changed.
  */
 export type RequestKind = 'walk' | 'tail' | 'aimed';
 
-/** What a request is for: it decides its turn. */
+/** A request for the budget; its kind and value decide its turn. */
 export interface BudgetRequest {
   list: ListName;
   /** Whether the walk asks, or a shortcut. */
   kind: RequestKind;
-  /** Of a tail or an aimed fetch: the changes that it is expected to show. The most valuable one is sent first. @defaultValue 0 */
+  /** The changes that a tail or an aimed fetch is expected to show. The most valuable one is sent first. @defaultValue 0 */
   value?: ((nowMs: number) => number) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -33,7 +33,7 @@ export interface Budget {
   pause(ms: number): Promise<void>;
 }
 
-/** What a list's walks cost and find; decides its part of the requests. */
+/** The cost and the yield of a list's walks; they decide its part of the requests. */
 export interface WalkLoad {
   /** Requests of one complete sweep. */
   pages: number;

@@ -14,7 +14,7 @@ import { createRedactor, redactError, redactLog } from './redact.js';
 import { clockApart, requestPage } from './request.js';
 import { withRetry, type ApiOutages } from './retry.js';
 
-/** Where the API is, and how it is asked. */
+/** The address of the API, and how it is asked. */
 export interface ReadApiOptions {
   workspace: string;
   /** The part of the address before `/v2`, for example `https://crm.example/api`. */
@@ -27,9 +27,9 @@ export interface ReadApiOptions {
   lists?: readonly ListDescriptor[];
   /** @defaultValue a log that writes nothing */
   log?: Log;
-  /** For the waits between tries. @defaultValue systemClock */
+  /** Times the waits between tries. @defaultValue systemClock */
   clock?: Clock;
-  /** For jitter: numbers in [0, 1). @defaultValue Math.random */
+  /** Numbers in [0, 1) for jitter. @defaultValue Math.random */
   random?: () => number;
   /** The time limit of one try, from connecting to the end of the body, in ms. @defaultValue 30000 */
   timeoutMs?: number;
@@ -48,7 +48,7 @@ export interface ReadApiOptions {
 /** The slowest real answers took 30 s; anything longer is treated as a dead connection. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** With the backoff about a minute. After a longer outage the next sweep resumes where this one stopped. */
+/** About a minute with the backoff. After a longer outage the next sweep resumes where this one stopped. */
 const ATTEMPTS = 8;
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const MAX_BYTES = 16 * 1024 * 1024;

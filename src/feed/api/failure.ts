@@ -18,7 +18,7 @@ export interface Answer {
   readonly digest?: string | undefined;
   /** When the request was sent; ms. */
   readonly askedAt: number;
-  /** From the request to the end of the body. */
+  /** Time from the request to the end of the body. */
   readonly ms: number;
 }
 
@@ -108,7 +108,7 @@ function hostOf(location: string | undefined, host: string): string {
 }
 
 interface Failed {
-  /** What happened: the part of the message after `Workspace "acme", list "people", page 4: `. */
+  /** The failure in words: the part of the message after `Workspace "acme", list "people", page 4: `. */
   what: string;
   /** @defaultValue that nothing was written */
   advice?: string | undefined;
@@ -130,7 +130,7 @@ function failure(
     workspace,
     list: nameOf(list),
     page,
-    // What the API did, with its address and what it said.
+    // The failure with the address, and the words of the API.
     what: said,
     status,
     // Shortened and redacted.

@@ -68,7 +68,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE) {
       credit = Math.min(1, credit) + earned;
       return walks.next();
     },
-    /** What the walks of a list cost and find. Lists without it count as average. */
+    /** Notes the cost and the yield of a list's walks. Lists without them count as average. */
     weigh(list: ListName, load: WalkLoad): void {
       loads.set(list, load);
       weights = walkWeights(loads, walkPart);
@@ -152,7 +152,7 @@ interface Line<Waiting> {
 
 function createTurns<Waiting>(weightOf: (name: string) => number) {
   const lines = new Map<string, Line<Waiting>>();
-  // That of the last request taken.
+  // The virtual time of the last request taken.
   let time = 0;
   let size = 0;
   return {

@@ -2,7 +2,7 @@
 import { systemClock, type Clock } from '../../kit/clock.js';
 import type { Budget, BudgetLimits } from './budget.js';
 
-/** Of the 100 requests in 10 s that the API is known to allow. */
+/** Less than the 100 requests in 10 s that the API is known to allow. */
 const DEFAULT_LIMITS: BudgetLimits = { requests: 80, perSeconds: 10 };
 
 /** Requests are spaced evenly. @param limits `{ requests: 80, perSeconds: 10 }` if left out */

@@ -22,7 +22,7 @@ export interface ObservedTry {
   readonly waitMs: number;
   /** Size of the page's body; 0 when it was not read. */
   readonly bytes: number;
-  /** What the API did, with its address: `the API at crm.example answered 503`. Absent when the page was read. */
+  /** The failure in words, with the address: `the API at crm.example answered 503`. Absent when the page was read. */
   readonly what?: string;
 }
 

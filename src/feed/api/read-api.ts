@@ -9,7 +9,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 /** One checked answer of a list endpoint (section 4 of the interface): it has the list, and every element is an object. */
 export interface Page {
   readonly list: ListName;
-  /** As the API gave them. */
+  /** The records as the API gave them. */
   readonly records: readonly UncheckedRecord[];
   /** The same records as they were received, each parsed when it is asked for. @defaultValue made of `records` */
   readonly rows?: readonly PageRow[];
@@ -47,7 +47,7 @@ export function wholePage(page: FetchedPage): Page {
   });
 }
 
-/** What the caller knows of a page. */
+/** A page that the caller already has, by its digest. */
 export interface KnownPage {
   readonly knownDigest?: string | undefined;
 }
@@ -57,7 +57,7 @@ export interface FetchOptions {
   cursor: string | null;
   /** Number of the page within the sweep, from 1; used in messages. */
   page: number;
-  /** What the request is for: decides when the budget grants it. @defaultValue 'walk' */
+  /** The purpose of the request: decides when the budget grants it. @defaultValue 'walk' */
   kind?: RequestKind;
   /** See `BudgetRequest.value`. @defaultValue 0 */
   value?: ((nowMs: number) => number) | undefined;

@@ -70,7 +70,7 @@ export function redactLog(log: Log, redact: Redact): Log {
 }
 
 function base64(text: string): string {
-  // Without padding, so that it also matches a longer text that starts with the token.
+  // The padding is dropped, so that it also matches a longer text that starts with the token.
   return Buffer.from(text).toString('base64').replace(/=+$/, '');
 }
 

@@ -162,7 +162,7 @@ async function errorBody(reading: Promise<Buffer>): Promise<Buffer> {
   return await reading.catch(() => Buffer.alloc(0));
 }
 
-/** Where the error has a code: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
+/** The code of the error, if it has one: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
 function named(error: unknown): string {
   return error instanceof Error && 'code' in error ? ` (${reasonOfConnection(error)})` : '';
 }
@@ -171,7 +171,7 @@ import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 
 let loading: Promise<XXHashAPI> | undefined;
 
-/** What is hashed is copied into the memory of the WebAssembly module, which grows with it and never shrinks. */
+/** The hashed bytes are copied into the memory of the WebAssembly module, which grows with it and never shrinks. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** 64 bits of xxHash and the length: SHA-256 takes longer than the download. A forger of pages needs no collision. */

@@ -66,7 +66,7 @@ function attemptsFor({ code, facts }: ChangefeedError): number {
   return mayPass ? REFUSED_ATTEMPTS : 1;
 }
 
-/** Without the server's words: they are in the debug line and in the error of the sweep. */
+/** Leaves out the server's words: they are in the debug line and in the error of the sweep. */
 function reasonOf({ code, facts: { status }, cause }: ChangefeedError): object {
   const reason = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   return { code, ...(typeof status === 'number' ? { status } : { reason }) };

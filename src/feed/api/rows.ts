@@ -6,7 +6,7 @@ import type { UncheckedRecord } from '../../crm/record.js';
 import { LONGEST_ID, MOST_LEVELS } from './unreadable.js';
 
 export interface PageRow {
-  /** As they were received. */
+  /** The bytes as they were received. */
   readonly bytes: Buffer;
   readonly id: unknown;
   /** Parsed when it is asked for. @throws ChangefeedError CF_PAGE_MALFORMED */

@@ -17,7 +17,7 @@ export interface SharedBudgetOptions {
 
 /** The window is longer than the server's by this share: we count when granted, the server when they arrive. */
 const MARGIN = 0.01;
-/** For so many windows, a refusal says how much the other clients leave. */
+/** A refusal says for so many windows how much the other clients leave. */
 const RECENT_WINDOWS = 20;
 
 interface Waiter {

@@ -24,7 +24,7 @@ export function whyUnreadable(record: UncheckedRecord): UnreadableRecord | null 
   return { id: typeof id === 'string' ? id : null, reason: `it is nested more than ${MOST_LEVELS} levels deep` };
 }
 
-/** Without recursion, which is what such a value breaks. */
+/** Uses no recursion, which such a value would break. */
 function isDeeperThan(value: object, levels: number): boolean {
   let inLevel: object[] = [value];
   for (let level = 1; inLevel.length > 0; level += 1) {

@@ -16,7 +16,7 @@ import { rowsOf } from './rows.js';
 export const MOST_REPEATED_PAGES = 1_000;
 /** Empty pages in a row after which the walk gives up. */
 export const MOST_EMPTY_PAGES = 50;
-/** Of all cursors of a walk together, which are kept in memory and in Redis: of 40 characters each, 1.6 million pages. */
+/** Limit for all cursors of a walk together, which are kept in memory and in Redis: 1.6 million pages with 40 characters each. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 export interface VisitedStart {
@@ -98,7 +98,7 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
       return follow(list, cursor, next);
     },
     /**
-     * What the records of a page have said. A page that is as the last complete sweep read it counts for nothing: there is an end to those.
+     * Counts pages in a row without a new record. A page that is as the last complete sweep read it does not count: there is an end to those.
      * @param isNew it shows a record that no page of this walk has shown @throws ChangefeedError CF_CURSOR_LOOP
      */
     shown(list: ListName, isNew: boolean): void {

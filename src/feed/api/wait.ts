@@ -28,7 +28,7 @@ function sentenceMs(statements: readonly string[]): number | null {
 
 export interface FailedTry {
   code: ErrorCode;
-  /** What the server asked for; null when it did not. */
+  /** The wait that the server asked for; null when it did not. */
   hintMs: number | null;
   /** 1 after the first try. */
   attempt: number;
