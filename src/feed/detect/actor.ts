@@ -27,7 +27,7 @@ export const creditSchema = z.object({
   value: z.string().nullable(),
   /** ISO 8601: when it was changed. */
   at: z.string(),
-  /** Null where the row does not say who. It still says that earlier rows of the field are out of date. */
+  /** The actor, or null where the row does not name one. The row still says that earlier rows of the field are out of date. */
   actor: actorSchema.nullable(),
 });
 export type Credit = z.infer<typeof creditSchema>;
@@ -47,7 +47,7 @@ const MEASURED_MS = 2_000;
 /** The field that everyone who creates a record fills in. */
 const NAME = '이름';
 
-/** What a row says. Nothing, if it is not about a record of `lists`. */
+/** Reads the credits of a row. None, if it is not about a record of `lists`. */
 export function creditsOf(row: UncheckedRecord, list: ListDescriptor, lists: Lists): CreditedRecord[] {
   const { history } = list;
   const at = creationTimeOf(row, list);
@@ -64,7 +64,7 @@ export function creditsOf(row: UncheckedRecord, list: ListDescriptor, lists: Lis
   });
 }
 
-/** Null where the row does not say who. */
+/** Reads the actor of a row; null where it does not name one. */
 export function actorIn(row: UncheckedRecord, history: HistoryRole): Actor | null {
   const { data } = actorSchema.partial({ id: true, name: true }).safeParse(row[history.actor]);
   if (data === undefined || data.type === '') return null;
@@ -74,7 +74,7 @@ export function actorIn(row: UncheckedRecord, history: HistoryRole): Actor | nul
 
 export interface WhoFacts {
   list: ListDescriptor;
-  /** What rows say about the record, in any order. */
+  /** The credits that rows give about the record, in any order. */
   credits: readonly Credit[];
   /** The record's decisions, that of the event included. */
   decisions: readonly Decision[];

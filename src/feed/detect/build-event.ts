@@ -62,7 +62,7 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
   });
 }
 
-/** For a baseline that emits, and a snapshot. @param sequence the record's number of events so far */
+/** Builds an event of a baseline that emits, or of a snapshot. @param sequence the record's number of events so far */
 export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeEvent {
   return buildRecordEvent(input, { verb: 'snapshot', ...firstAppearance(input), sequence });
 }

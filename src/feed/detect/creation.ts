@@ -1,4 +1,4 @@
-/** With another workspace's token nearly all is new. An import can wait, but events cannot be taken back. Pure. */
+/** Guards against too many new records: with another workspace's token nearly all is new. An import can wait, events cannot be taken back. Pure. */
 import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
 
 export interface CreationRules {
@@ -37,7 +37,7 @@ export interface KnownShare {
   of: number;
 }
 
-/** What a person has let pass: with `ours`, of this list only. */
+/** The new records that a person has let pass; with `ours`, of this list only. */
 interface Passes {
   allowed: number;
   ours?: true;

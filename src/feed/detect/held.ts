@@ -1,4 +1,4 @@
-/** What a complete sweep held back until a person accepts it. One form for removals and new records. */
+/** Changes that a complete sweep holds back until a person accepts them. One form for removals and new records. */
 import { z } from 'zod';
 
 export const heldSchema = z.object({
@@ -9,7 +9,7 @@ export const heldSchema = z.object({
    */
   why: z.enum(['too many', 'replaced', 'creations', 'unreadable']),
   count: z.number(),
-  /** Of so many: for removals, records of the list including the missing ones; for creations, records seen. */
+  /** The number of which `count` is a part: for removals, records of the list including the missing ones; for creations, records seen. */
   of: z.number(),
   /** ISO 8601: the first sweep that held some. */
   since: z.iso.datetime(),

@@ -43,7 +43,7 @@ export function compileMasks(masks: Masks, list: ListDescriptor): MaskOf {
 
 const EVERY_FIELD = '*';
 
-/** What a record is recognised by, when it was changed, and whether and when a todo is due. */
+/** Fields that identify a record, and that say when it was changed, and whether and when a todo is due. */
 function fieldsReadBy({ name, modifiedAt, createdAt }: ListDescriptor): string[] {
   const { done, doneAt, due } = TODO_FIELDS;
   return ['id', ...modifiedAt, ...createdAt, ...(name === 'todo' ? [...done, ...doneAt, ...due] : [])];
@@ -75,7 +75,7 @@ function endOf(text: string): string {
   return characters.length < 8 ? '' : characters.slice(-4).join('');
 }
 
-/** Without the key, nobody can find the text by trying all that are likely. */
+/** A digest with a key, without which trying all likely texts does not find this one. */
 export function keyedDigest(key: string, text: string, length: number): string {
   return createHmac('sha256', key).update(text).digest('base64url').slice(0, length);
 }

@@ -3,7 +3,7 @@ import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { firstValue } from './fields.js';
 
-/** For each open record, the hour at which it is due, since the epoch; null where it does not say. */
+/** The hour at which each open record is due, since the epoch; null where it does not say. */
 export type OpenRecords = readonly (number | null)[];
 
 const HOUR_MS = 3_600_000;

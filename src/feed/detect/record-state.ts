@@ -1,5 +1,5 @@
 /**
- * Where a record stands: one table, which everything asks that wants to know whether a record is in its list.
+ * The states of a record: one table, which decides everywhere whether a record is in its list.
  *
  * | state | kept as | in the list | shown again | leaves it |
  * |---|---|---|---|---|

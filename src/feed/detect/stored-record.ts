@@ -1,4 +1,4 @@
-/** What is stored of a record: its image, its decision log, and what became of it. */
+/** The stored record: its image, its decision log, and what became of it. */
 import { z } from 'zod';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { canonicalText, diffRecords, meaningOf, shortDigest, type FieldChange } from '../../crm/canonical.js';
@@ -44,7 +44,7 @@ export const storedFacts = z.object({
   /** How many snapshots of the list were begun by then. Absent: 0. */
   discardedAfter: z.number().exactOptional(),
   decisions: z.array(decision).readonly().exactOptional(),
-  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
+  /** ISO 8601: when the due date of a watched todo, or that it is open, was learnt. Absent: without an event. */
   dueSince: z.string().exactOptional(),
 });
 

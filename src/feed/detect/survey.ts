@@ -24,10 +24,10 @@ export const verdictSchema = z.object({
   heldSince: z.iso.datetime().nullable(),
   /** New records are stored without an event: a person has discarded those that were held. */
   quiet: z.literal(true).exactOptional(),
-  /** What a person decided was about a list that still had its records: where it shows others, the question arises again. */
+  /** The person's decision was about a list that still had its records: where it shows others, the question arises again. */
   ours: z.literal(true).exactOptional(),
 });
-/** What a survey has decided. Plain data, kept with the checkpoint of the walk that follows. */
+/** The decisions of a survey. Plain data, kept with the checkpoint of the walk that follows. */
 export type Verdict = z.infer<typeof verdictSchema>;
 
 export const NO_VERDICT: Verdict = { fields: [], edited: [], allowed: 0, heldSince: null };
@@ -114,7 +114,7 @@ export class Survey {
     const known = this.#seen - this.#fresh;
     const now = new Map(this.#typesNow.get(field));
     now.set(ABSENT, known - total(now));
-    // What the rows had before: their types now, with every move taken back.
+    // The types that the rows had before: those of now, with every move taken back.
     let moved = 0;
     for (const [from, into] of moves) {
       for (const [to, rows] of into) {

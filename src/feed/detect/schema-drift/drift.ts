@@ -26,11 +26,11 @@ import {
 const NEARLY_ALL = 0.9;
 /** Not written as 1 - 0.9, which is a little less than a tenth. */
 const HARDLY_ANY = 0.1;
-/** With fewer rows, "nearly all" proves nothing, and each row is reported on its own. */
+/** "Nearly all" of fewer rows proves nothing; each of them is reported on its own. */
 const FEWEST_ROWS = 10;
 const SAMPLES = 3;
 
-/** From which value type to which: rows. */
+/** Numbers of rows, by the value type before and then by the one after. */
 type Moves = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface FieldMoves {
@@ -156,7 +156,7 @@ function isDifference({ from, to }: Transition, { nullIsAbsent }: Rules): boolea
 
 /** Fields that move on most rows of a page in a way that is new to the schema: the whole list must be asked. */
 export interface PageMoves {
-  /** For each row that differs, in order. */
+  /** The transitions of each row that differs, in order. */
   moved: readonly (readonly Transition[])[];
   moving: readonly string[];
 }

@@ -193,7 +193,7 @@ export function valueTypesOfField(schema: SchemaTally, field: string): Record<st
 export interface ListSchema {
   /** Rows that were counted. */
   rows: number;
-  /** By field: the share of rows that have it, and its value types. */
+  /** The share of rows that have each field, and its value types. */
   fields: { field: string; share: number; forms: { form: string; rows: number }[] }[];
 }
 
