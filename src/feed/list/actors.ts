@@ -30,7 +30,7 @@ export type Actors = ReturnType<typeof createActors>;
 export function createActors(options: ActorOptions) {
   const { workspace, lists, credits, clock, log } = options;
   const named = new Set(lists.all.flatMap(({ history }) => history?.of.map(({ object }) => object) ?? []));
-  /** Without what needs Redis, where Redis or what is stored there is at fault. */
+  /** Falls back to what needs no Redis, where Redis or what is stored there is at fault. */
   const orWithout = async <T>(doing: Promise<T>, without: T): Promise<T> =>
     await doing.catch((error: unknown) => {
       log.debug({ workspace, error: messageOf(error) }, 'who made a change is not known');
@@ -54,7 +54,7 @@ export function createActors(options: ActorOptions) {
       if (list === undefined || !named.has(list.object)) return writes;
       return await orWithout(withKnown(writes, { list, sweptAt }, options), writes);
     },
-    /** What new rows of a history say is kept for the records that they name. */
+    /** Keeps what new rows of a history say for the records that they name. */
     async committed(name: ListName, writes: readonly RecordWrite[]): Promise<void> {
       const list = lists.byName(name);
       if (list?.history !== undefined) {

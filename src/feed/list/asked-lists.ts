@@ -5,7 +5,7 @@ import type { ListTimes } from '../store/schedule.js';
 import { usualPeriodMs, type Pace } from './schedule.js';
 
 interface Asked {
-  /** By the monotonic clock. */
+  /** Time of the monotonic clock. */
   atMs: number;
   periodMs: number;
   /** The last complete sweep that this process knows. */

@@ -55,7 +55,7 @@ export interface Comparison {
   left: number;
   /** It shows a record that is older than its stored record. */
   isOutdated: boolean;
-  /** What the page changes in the checkpoint. */
+  /** The fields of the checkpoint that the page changes. */
   reached: Partial<Checkpoint> & Pick<Checkpoint, 'counts'>;
 }
 
@@ -148,7 +148,7 @@ const MOST_EDITED = 50;
 /** A record seen before in this sweep counts again only when it changed since. */
 const COUNTED_AGAIN: readonly CountedKind[] = ['created', 'edited', 'refreshed'];
 
-/** What is written of a page, and the counts of the sweep after it. */
+/** Collects what is written of a page, and the counts of the sweep after it. */
 class Tally {
   readonly #list: FeedList;
   readonly #page: ComparedPage;
@@ -208,7 +208,7 @@ class Tally {
     }
   }
 
-  /** What a shortcut has seen, the walk sees and counts itself. */
+  /** Only the walk counts: it sees again what a shortcut has seen. */
   #isFirst(key: string): boolean {
     return this.#page.by === 'walk' && !this.#list.seen.has(key);
   }

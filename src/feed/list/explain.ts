@@ -1,4 +1,4 @@
-/** What `changefeed explain` shows of one record: what is stored, and the last decisions. Reads only. */
+/** Collects what `changefeed explain` shows of one record: what is stored, and the last decisions. Reads only. */
 import type { Gone, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
@@ -6,7 +6,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { SerialisedRecord, SweepSummary } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 
-/** What is known of a record, and why it did or did not yield events. */
+/** The story of a record, and why it did or did not yield events. */
 export interface RecordStory {
   list: ListName;
   id: string;

@@ -21,7 +21,7 @@ export interface FailureLogDeps {
   clock: Clock;
 }
 
-/** With the pauses between them, about five seconds. */
+/** About five seconds with the pauses between them. */
 const TRIES = 4;
 
 /** A token that is refused for all lists is noticed before this attempt. From it on, the failure is the list's own. */
@@ -68,7 +68,7 @@ export function createFailureLog(deps: FailureLogDeps) {
     ): Promise<void> {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
       if (error.code === 'CF_LEASE_LOST') {
-        // What leases are for: no alarm. After an outage of Redis this process may itself go on.
+        // Leases are for this: no alarm. After an outage of Redis this process may itself go on.
         log.info(
           { workspace, list, code: error.code },
           'the lease of the list was lost; the sweep goes on with the next one',
@@ -128,7 +128,7 @@ async function noteFailed(
   return failure;
 }
 
-/** What the API did, by the error of its answer. */
+/** Says what the API did, by the error of its answer. */
 function whatOf({ cause, facts, message }: ChangefeedError): string {
   const { what } = cause instanceof ChangefeedError ? cause.facts : facts;
   return typeof what === 'string' ? what : message;

@@ -74,7 +74,7 @@ export function summarise(list: FeedList, checkpoint: Checkpoint, held: readonly
   };
 }
 
-/** As if one had been found in a minute before: a list that was quiet during one sweep may be about to change. */
+/** Assumes that one was found in a minute before: a list that was quiet during one sweep may be about to change. */
 const FOUND_AT_FIRST = { found: 1, ofSeconds: 60 };
 
 /** The last sweep counts half: what only walks find differs from sweep to sweep. */

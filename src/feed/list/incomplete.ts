@@ -28,10 +28,10 @@ function mustRestart(error: unknown, cursor: string | null): boolean {
   return error.code === 'CF_CURSOR_LOOP' || (error.code === 'CF_REQUEST_REFUSED' && cursor !== null);
 }
 
-/** So that the next sweep resumes at the page that failed. Without it, that sweep reads the skipped pages once more. */
+/** Lets the next sweep resume at the page that failed. Without it, that sweep reads the skipped pages once more. */
 async function commitSkipped({ name, deps: { store }, options: { token }, checkpoint, visited }: FeedList) {
   const followed = visited.takeFollowed();
-  // Without the next cursor of the page that failed.
+  // The next cursor of the page that failed is left out.
   const cursors = followed.slice(0, followed.indexOf(checkpoint.cursor ?? '') + 1);
   if (cursors.length === 0) return;
   // If Redis is the reason that the page failed, this fails too, and the first reason is reported.

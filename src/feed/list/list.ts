@@ -114,7 +114,7 @@ interface Surveying {
   next: PageToRead;
 }
 
-/** What a page of the walk has led to. */
+/** The writes and counts that a page of the walk has led to. */
 export type ShownRecords = Pick<Step, 'writes'> & { reached: Pick<Checkpoint, 'counts'> };
 
 export class FeedList {
@@ -122,13 +122,13 @@ export class FeedList {
   readonly options: ListOptions & Leased;
   readonly name: ListName;
   readonly rules: Rules;
-  /** As the last complete sweep left the list. It changes in a sweep only, which needs the lease. */
+  /** The list as the last complete sweep left it. It changes in a sweep only, which needs the lease. */
   readonly state: StoredSweep['state'];
   /** Their rows are as if the list did not show them. */
   readonly isErased: (key: string) => boolean;
   readonly form: Pick<SweepSummary, 'recognisedOnly'> = {};
   #stored: StoredSweep;
-  /** Where the walk stands. While none is under way or interrupted, it stands for that of the last sweep. */
+  /** The position of the walk. While none is under way or interrupted, it stands for that of the last sweep. */
   checkpoint: Checkpoint;
   visited: VisitedCursors;
   /** Not null: the list is surveyed. */
@@ -170,7 +170,7 @@ export class FeedList {
     return finishing === true ? null : { page: pages + 1, cursor };
   }
 
-  /** Null where it was of another source, so it says nothing about this one. */
+  /** The last complete sweep; null where it was of another source, so it says nothing about this one. */
   get lastSweep(): SweepSummary | null {
     return this.checkpoint.takesOver === true ? null : this.state.lastSweep;
   }
@@ -207,7 +207,7 @@ export class FeedList {
     return { workspace, sweep: this.checkpoint.sweepId, observedAt, ...(epoch !== undefined && { epoch }) };
   }
 
-  /** Of what a page shows, the digests as they are stored; null where there is no stored record. */
+  /** The stored digests of the records that a page shows; null where there is no stored record. */
   async digests(shown: readonly { key: string; digest: string }[]): Promise<(string | null)[]> {
     const keys = shown.map(({ key }) => key);
     return await this.deps.store.digests(this.name, keys);
@@ -290,7 +290,7 @@ export class FeedList {
     this.readAhead();
   }
 
-  /** What the pages before have shown. */
+  /** Loads what the pages before have shown. */
   async restoreMemory(): Promise<void> {
     const { store } = this.deps;
     const [schema, hasUndecided, walked] = await Promise.all([

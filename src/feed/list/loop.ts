@@ -79,7 +79,7 @@ export async function openList(deps: ListDeps, options: ListOptions, leased: Lea
   return new List(deps, { ...options, ...leased, rules }, stored, isErased);
 }
 
-/** What was committed moves the list on, and the planner learns from it. */
+/** Moves the list on by what was committed, and lets the planner learn from it. */
 async function apply(list: FeedList, answer: Answer, taken: Taken): Promise<void> {
   const { step, checkpoint, shown, events, dropped: why, question } = taken;
   const { deps, options, survey } = list;

@@ -15,12 +15,12 @@ export type Answer = WalkAnswer | ShortcutAnswer;
 
 export interface WalkAnswer {
   by: 'walk';
-  /** Of the page within the sweep, from 1. */
+  /** Number of the page within the sweep, from 1. */
   number: number;
   cursor: string | null;
   /** Null: it has the bytes of `known`. */
   page: Page | null;
-  /** As the last complete sweep read the page with this cursor; null where it read none. */
+  /** The page with this cursor as the last complete sweep read it; null where it read none. */
   known: StoredPage | null;
   /** Ms since the epoch; null when the page is certainly younger than every stored record. */
   askedAtMs: number | null;
@@ -38,7 +38,7 @@ export interface ShortcutAnswer {
   askedMs: number;
 }
 
-/** With more under way, records named later would wait behind those named before. */
+/** Records named later would wait behind those named before if more were under way. */
 const AT_ONCE = 2;
 /** How long to wait before looking again, at least: a shortcut may be due for which nothing can be done yet. */
 const LOOK_MS = 200;

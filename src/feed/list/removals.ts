@@ -32,7 +32,7 @@ import type { FeedList } from './list.js';
 import type { FinishedPages, Membership, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 
 const RECORDS_PER_STEP = 100;
-/** What was missing when the pages were read says nothing about now after this time. */
+/** Records missing when the pages were read say nothing about now after this time. */
 const LATE_MS = 60_000;
 
 /** The activity that names a merge comes at most this long before the record is first missed. */
@@ -88,7 +88,7 @@ export async function finishRemovals(
   }
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const byCreations = creations?.why === 'too many' ? 'creations' : creations?.why;
-  // Without the new ones: they say nothing about how many of the known records are still there.
+  // New ones do not count: they say nothing about how many of the known records are still there.
   const present = knownSeen({ seen: counts.seen - counts.held, fresh: list.fresh });
   const rules = { ...(list.options.removals ?? DEFAULT_REMOVALS), ...limits };
   const decision = decideRemovals(missing, { present, unnamed, rules, acceptedAt, readAt });
@@ -154,9 +154,9 @@ async function dropFormer(list: FeedList, membership: Membership, left: readonly
 interface Removals {
   /** Records that become missing, or are missing no longer (null). */
   entries: ReadonlyMap<string, Missing | null>;
-  /** Those of them that are deleted, or dropped. */
+  /** The records among them that are deleted, or dropped. */
   gone: ReadonlySet<string>;
-  /** Those of them that a person keeps from the receivers. */
+  /** The records among them whose removal a person keeps from the receivers. */
   discarded: ReadonlySet<string>;
   /** How many snapshots of the list were begun. */
   snapshots: number;

@@ -20,7 +20,7 @@ export class RowList extends FeedList {
     return shown.map(({ digest }, index) => (recognised[index] === true ? digest : null));
   }
 
-  /** Where a row stands is not kept. */
+  /** The page of a row is not kept. */
   override members(): Promise<{ before: readonly string[]; isSame: boolean }> {
     return Promise.resolve({ before: [], isSame: true });
   }

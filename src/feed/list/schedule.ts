@@ -16,7 +16,7 @@ export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt' | 'pages
 const LONGEST_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-/** From start to start, without an interval: a list of one page must not be asked for all the time. */
+/** The period from start to start when no interval is set: a list of one page must not be asked for all the time. */
 const LEAST_PERIOD_MS = 1_000;
 /** The usual period of a list before its first complete sweep. */
 const UNKNOWN_PERIOD_MS = 300_000;
@@ -67,7 +67,7 @@ function durationMs({ startedAt, completedAt }: SweepTimes): number {
   return Date.parse(completedAt) - Date.parse(startedAt);
 }
 
-/** What the walks of a list cost and find, by its last sweep; null before the first. Decides its part of the budget. */
+/** The cost and the yield of a list's walks, by its last sweep; null before the first. They decide its part of the budget. */
 export function walkLoadOf(lastSweep: ListTimes['lastSweep'], pace: Pace): WalkLoad | null {
   if (lastSweep === null) return null;
   const { pages, foundByWalks = null } = lastSweep;

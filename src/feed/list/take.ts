@@ -27,13 +27,13 @@ import { countPage } from './survey.js';
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
 const UNCOMMITTED_MS = 2_000;
 
-/** What is to be done about an answer. */
+/** The decision about an answer. Nothing of it is written yet. */
 export interface Taken {
-  /** What is committed; null for nothing. */
+  /** The step to commit; null for none. */
   step: Step | null;
-  /** Where the walk stands after it. */
+  /** The position of the walk after it. */
   checkpoint: Checkpoint;
-  /** What the planner learns of. Null: nothing of the page was judged. */
+  /** The contents that the planner learns from. Null: nothing of the page was judged. */
   shown: ShownPage | null;
   events: readonly ChangeEvent[];
   /** Why nothing of the page of a shortcut was judged. */

@@ -30,7 +30,7 @@ export class OpenPages {
     for (const page of this.#pages.keys()) if (page > pages) this.#pages.delete(page);
   }
 
-  /** For how many seconds so many records have been open since the page was read; null when it has none. */
+  /** Seconds that records of the page have been open since it was read, weighted and added up; null when it has none. */
   secondsOf(page: number, nowMs: number): number | null {
     const open = this.#pages.get(page);
     return open === undefined ? null : (open.weight * Math.max(0, nowMs - open.readMs)) / 1_000;

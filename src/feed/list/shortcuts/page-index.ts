@@ -1,4 +1,4 @@
-/** Where each record stood in the last complete sweep. Made in steps: large lists would keep the walk waiting. */
+/** Finds the pages of each record in the last complete sweep. Made in steps: large lists would keep the walk waiting. */
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { SweepSummary } from '../../store/sweep-state.js';
 import type { SweepStore } from '../../store/sweep-store.js';

@@ -44,7 +44,7 @@ export interface ShortcutPage extends PlannedPage {
   cursor: string | null;
 }
 
-/** What a page has shown, whoever read it. */
+/** The contents of a page, whether a walk or a shortcut has read it. */
 export interface ShownPage {
   keys: readonly string[];
   created: readonly string[];
@@ -77,7 +77,7 @@ const LONGEST_QUIET_MS = 15_000;
 const CHANGES_AT_FIRST = { found: 1, of: 60 };
 /** An open record due now is taken to change within the hour: too often costs free requests, too rarely delays. */
 const OPEN_CHANGES_AT_FIRST = { found: 1, of: 3_600 };
-/** What is wrong again and again is worth a 64th, so that it is tried again some time. */
+/** A request that is wrong again and again is worth a 64th, so that it is tried again some time. */
 const MOST_WRONG = 6;
 /** No page is requested more often. */
 const PAGE_REST_MS = 1_000;

@@ -1,4 +1,4 @@
-/** What is found in some time, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
+/** Counts what is found in some time, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
 import { RecentMap } from './recent-map.js';
 
 export interface Rate {

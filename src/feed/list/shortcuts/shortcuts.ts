@@ -1,4 +1,4 @@
-/** For the process that holds the lease: finds pages and cursors for the plan, and keeps what was learned. Its times are of the monotonic clock. */
+/** Finds pages and cursors for the plan, and keeps what was learned, where the lease is held. Its times are of the monotonic clock. */
 import type { ListName } from '../../../crm/lists/lists.js';
 import { messageOf } from '../../../kit/errors.js';
 import type { OpenRecords } from '../../detect/open.js';
@@ -51,7 +51,7 @@ export class ListShortcuts {
   #lookMs = -Infinity;
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
-  /** Where new records stand, which no complete sweep has seen. */
+  /** The places of new records, which no complete sweep has seen. */
   readonly #newcomers = new RecentMap<string, Place>(MOST_NEWCOMERS);
 
   constructor(deps: ShortcutsDeps) {
@@ -177,7 +177,7 @@ export class ListShortcuts {
     return { ...planned, cursor };
   }
 
-  /** By the record's own time. What was noticed by its contents alone may have changed earlier. */
+  /** Compares the record's own time. A change that was noticed by contents alone may be an earlier one. */
   #isNewerThanLastSweep({ type, time, data }: ChangeEvent): boolean {
     if (!type.endsWith('.updated') || data.detectedBy === 'content') return false;
     return Date.parse(time) > Date.parse(this.#lastSweep?.completedAt ?? '');

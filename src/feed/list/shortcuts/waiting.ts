@@ -1,5 +1,5 @@
 /**
- * What a request is worth: how long the changes it should show wait, in seconds of all together. They gather at an end
+ * The worth of a request: how long the changes it should show wait, in seconds of all together. They gather at an end
  * and at open records for one request, but a named record is found by nothing else but the walk. Pure.
  */
 
