@@ -1,4 +1,4 @@
-/** What a step writes, as the arguments of one script: all of it or nothing (lua/commit.lua). */
+/** Turns a step into the arguments of one script, which writes all of it or nothing (lua/commit.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
@@ -42,7 +42,7 @@ const KEYS = {
 type KeyName = keyof typeof KEYS;
 /** A list of rows has its rows in place of the records, and the records in their place, for the time after a change. */
 const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
-/** What a list of rows has no longer. */
+/** Keys that a list of rows has no longer. */
 const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
 
 type Argument = string | number | Buffer;
@@ -57,9 +57,9 @@ export type FieldChange = [
 export type CommittedStep = Step & { token: FencingToken; further?: readonly FieldChange[] };
 
 export interface CommitOptions {
-  /** By the token of a lease, the last step that was sent under it. */
+  /** The last step that was sent under each lease, by its token. */
   sent: Map<string, string>;
-  /** Of each list's sweeps, the last step that is known to be stored. */
+  /** The last step of each list's sweeps that is known to be stored. */
   steps: Steps;
 }
 
@@ -165,7 +165,7 @@ function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
   return [KEYS.walkMembers, 'set', page, packKeys(keys)];
 }
 
-/** With other members it waits for a complete sweep: in an abandoned one the stored members stay, as a skip needs. */
+/** A page with other members waits for a complete sweep: in an abandoned one the stored members stay, as a skip needs. */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
   const forget: FieldChange = [KEYS.pages, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.

@@ -1,4 +1,4 @@
-/** What new rows of histories say about records until a walk finds the change. Bounded in rows and records. */
+/** Keeps what new rows of histories say about records until a walk finds the change. Bounded in rows and records. */
 import type { ListName } from '../../crm/lists/lists.js';
 import { creditSchema, type Credit, type CreditedRecord } from '../detect/actor.js';
 import type { WorkspaceRedis } from '../../redis/keys.js';

@@ -1,4 +1,4 @@
-/** What is stored of the records of a list, for the comparison with a receiver's copy. Changes nothing. */
+/** Reads what is stored of the records of a list, for the comparison with a receiver's copy. Changes nothing. */
 import { diffRecords } from '../../crm/canonical.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
@@ -24,7 +24,7 @@ interface ListStatesDeps extends Pick<SnapshotSourceDeps, 'list'> {
   clock: Clock;
 }
 
-/** What is stored of one record. */
+/** The stored state of one record. */
 export interface RecordState {
   is: ReturnType<typeof stateOf>;
   /** A person has kept its last change from the receivers. */
@@ -77,8 +77,8 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
       return rules !== undefined && diffRecords(stored, withId(data as UncheckedRecord, id), rules).length === 0;
     },
     /**
-     * What a receiver is to get of records: their present state, or that they are gone. Above what it has, where that is more than is stored: an epoch
-     * has begun since. Null: no image is stored, or the list is not swept.
+     * Events that tell a receiver the present state of records, or that they are gone. The sequence is above the receiver's, where that is higher
+     * than the stored one: an epoch has begun since. Null: no image is stored, or the list is not swept.
      */
     async present(workspace: string, records: readonly { list: ListName; id: string; held: number | null }[]) {
       const least = firstSequenceOf((await readState(redis, keys, workspace))?.epoch ?? 0) - 1;
@@ -128,7 +128,7 @@ function statesReader({ redis, keys }: Pick<ListStatesDeps, 'redis' | 'keys'>) {
   return {
     read: async (workspace: string, list: ListName, ids: readonly string[]) =>
       await readWith({ workspace, list, ids }, readRecords, storedState),
-    /** What tells whether a record differs, without the contents. */
+    /** Reads what tells whether a record differs, without the contents. */
     heads: async (workspace: string, list: ListName, ids: readonly string[]) =>
       await readWith({ workspace, list, ids }, readRecordHeads, headState),
   };

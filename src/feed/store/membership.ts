@@ -46,7 +46,7 @@ export function membershipStore(scope: WorkspaceRedis) {
       const [changed, missing] = await Promise.all([walkedMembers(list), readMissing(scope, list)]);
       return { before: await beforeSweep(list, (page) => page > pages || changed.has(page)), changed, missing };
     },
-    /** Of the last complete sweep, without the pages excepted. Needs little memory. */
+    /** Finds the pages of the last complete sweep that hold wanted records, without those excepted. Needs little memory. */
     async pagesHolding(list: ListName, wanted: ReadonlySet<string>, except: (page: number) => boolean) {
       const holding = new Map<number, string[]>();
       if (wanted.size === 0) return holding;

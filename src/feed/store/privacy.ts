@@ -1,4 +1,4 @@
-/** What keeps personal data out: the key of a workspace's keyed digests, and the tombstones of erased records. */
+/** Keeps personal data out: the key of a workspace's keyed digests, and the tombstones of erased records. */
 import { randomBytes } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
 import { keyedDigest } from '../detect/masks.js';

@@ -5,7 +5,7 @@ import type { WorkspaceRedis } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
 import { inChunks } from './stored-records.js';
 
-/** Of a million rows, each has a thousand. */
+/** Each has a thousand of a million rows. */
 const BUCKETS = 1_024;
 const DIGEST_BYTES = 8;
 

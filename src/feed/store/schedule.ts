@@ -22,7 +22,7 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
     async noteFailure(list: ListName, failure: ListFailure): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), 'failure', JSON.stringify(failure));
     },
-    /** As a complete sweep does. */
+    /** Clears the failure, as a complete sweep does. */
     async clearFailure(list: ListName): Promise<void> {
       const json = await redis.hget(keys.sweep(workspace, list), 'failure');
       if (json === null) return;

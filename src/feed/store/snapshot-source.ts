@@ -64,7 +64,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
     const [baselineAt = null] = decided;
     const summary = readSummary(lastSweep, { keys, workspace }, list);
     const { epoch = 0, held = [], unreadable = [] } = summary ?? {};
-    // By the epoch, not by times: a clock may have been set back since an earlier sweep.
+    // Compares epochs, not times: a clock may have been set back since an earlier sweep.
     const stored = baselineAt !== null && epoch >= least ? 'ready' : 'waiting';
     return {
       readiness: options?.enabled === true ? stored : 'off',
@@ -98,7 +98,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
   };
 }
 
-/** What a receiver is told of a stored record. `left out`: it is not in the list, and a receiver that has it has an older sequence. */
+/** A stored record as a receiver gets it. `left out`: it is not in the list, and a receiver that has it has an older sequence. */
 type Shown = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out'; event: null };
 
 interface StoredInput {
@@ -118,9 +118,9 @@ function shownAs({ key, record: stored, rules, observation, least }: StoredInput
   }
   // A person keeps the removal from the receivers.
   if (gone === undefined) return { as: 'left out', event: null };
-  // What was dropped without an event has the sequence of what was told last.
+  // A record that was dropped without an event has the sequence of its last event.
   if (least === undefined || sequence <= least || gone.dropped === true) return { as: 'left out', event: null };
-  // With the id and the sequence of the event that reported it: a receiver that had that one ignores this one.
+  // It has the id and the sequence of the event that reported the removal: a receiver that had that one ignores this one.
   const event = removalEvent(
     { key, record: null, sequence },
     { rules, observation: { ...observation, observedAt: gone.at } },

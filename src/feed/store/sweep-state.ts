@@ -1,4 +1,4 @@
-/** What a sweep exchanges with its store, and the schemas that check its JSON. */
+/** The values that a sweep exchanges with its store, and the schemas that check their JSON. */
 import { z } from 'zod';
 import { heldSchema, type HeldExample } from '../detect/held.js';
 import { namedFieldSchema } from '../detect/named-fields.js';
@@ -25,7 +25,7 @@ const count = z.number();
 /** A seen record is in one count up to `held`; in two when it changed in between, or an earlier pass reported it. */
 const sweepCounts = z.object({
   seen: count,
-  /** As they are stored, or left alone because the answer is older. */
+  /** Equal to the stored records, or left alone because the answer is older. */
   unchanged: count,
   /** Stored without an event: the list had no complete baseline yet. */
   baselined: count,
@@ -44,7 +44,7 @@ const sweepCounts = z.object({
   missing: count,
 });
 export type SweepCounts = z.infer<typeof sweepCounts>;
-/** What became of a record on a page. */
+/** The kinds of decision about a record on a page. */
 export type CountedKind = Exclude<keyof SweepCounts, 'seen' | 'deleted' | 'missing'>;
 
 export function noCounts(): SweepCounts {
@@ -56,7 +56,7 @@ const sweep = z.object({
   sweepId: z.string(),
   /** ISO 8601. */
   startedAt: z.iso.datetime(),
-  /** Of the state in which it began. Absent: 0. */
+  /** Epoch of the state in which it began. Absent: 0. */
   epoch: count.exactOptional(),
   /** `baseline`: the list's first complete sweep, which stores records without reporting changes. */
   mode: z.enum(['baseline', 'changes']),
@@ -76,7 +76,7 @@ const sweep = z.object({
     .array(z.object({ page: count, id: z.string().nullable(), reason: z.string() }))
     .readonly()
     .exactOptional(),
-  /** Those of them without an id that can be read, all of them. Absent: 0. */
+  /** Number of all unreadable records without an id that can be read. Absent: 0. */
   unnamed: count.exactOptional(),
   /** Fields that a mask has left out, the first of them. `masks` is empty where a part of the rows was read under other masks. */
   omitted: z
@@ -98,7 +98,7 @@ export const checkpointSchema = sweep.extend({
   finishing: z.literal(true).exactOptional(),
   /** Seen records that were known before. */
   known: count.exactOptional(),
-  /** What a survey, or the last complete sweep, has decided for this walk. */
+  /** The decisions of a survey, or of the last complete sweep, for this walk. */
   verdict: verdictSchema.exactOptional(),
   /** Field → rows with an edit of it; of the first fields. */
   edited: z.record(z.string(), count).readonly().exactOptional(),
@@ -110,7 +110,7 @@ export const checkpointSchema = sweep.extend({
   takesOver: z.literal(true).exactOptional(),
 });
 
-/** Where a sweep stands; committed together with its last page. */
+/** The position of a sweep; committed together with its last page. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 export const storedPageSchema = z.object({
@@ -127,7 +127,7 @@ export const storedPageSchema = z.object({
   /** Its open records, in a list that has such (detect/open.ts). */
   open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
-/** With a digest only while every record is stored as shown: the same bytes then need no comparison. */
+/** A page has a digest only while every record is stored as shown: the same bytes then need no comparison. */
 export type StoredPage = z.infer<typeof storedPageSchema>;
 
 /** In place of the digest of a page that must be compared record by record. */
@@ -135,7 +135,7 @@ export const NOT_RECOGNISED = '';
 
 export const summarySchema = sweep.extend({
   completedAt: z.iso.datetime(),
-  /** What waits for a person (`changefeed held`). */
+  /** Changes that wait for a person (`changefeed held`). */
   held: z.array(heldSchema).readonly().exactOptional(),
   /** Fields that are edited on most rows, as far as this sweep and those before say. */
   restless: z.array(restlessField).readonly().exactOptional(),
@@ -155,7 +155,7 @@ export type SweepSummary = z.infer<typeof summarySchema>;
 export const listFailureSchema = z.object({
   /** The code of the cause: `CF_UNAUTHORISED`, `CF_UNAVAILABLE` … */
   code: z.string(),
-  /** What failed, where, and what to do. No record contents, no tokens. */
+  /** States what failed, where, and what to do. No record contents, no tokens. */
   message: z.string(),
   /** The page that could not be read; null where the failure is not about a page. */
   page: count.nullable(),
@@ -167,7 +167,7 @@ export const listFailureSchema = z.object({
   attempts: count,
   /** ISO 8601: no attempt before this time. */
   retryAt: z.iso.datetime(),
-  /** Where the cause concerns all lists: the API is away, or refuses the token. Absent for this list's own. */
+  /** The cause, if it concerns all lists: the API is away, or refuses the token. Absent if it is this list's own. */
   shared: z.string().optional(),
 });
 /** Why the last attempts to sweep a list failed. Kept until a sweep of the list is complete. */
@@ -175,7 +175,7 @@ export type ListFailure = z.infer<typeof listFailureSchema>;
 
 /** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
-  /** Of the JSON text as received; `GONE` once reported as deleted. */
+  /** Digest of the JSON text as received; `GONE` once reported as deleted. */
   digest: string;
   /** The record's JSON text as it was received. Null when the record is gone. */
   image: string | null;
@@ -198,9 +198,9 @@ export type CommitResult =
   /** The records of the list are gone from Redis. Nothing was written. The next sweep is a baseline without events. */
   | { outcome: 'lost' };
 
-/** What one step of a walk or a shortcut writes: all of it, or nothing. */
+/** The writes of one step of a walk or a shortcut: all of them, or none. */
 export interface Step {
-  /** Where the walk stands after it. Null or absent: the walk stays where it is, or `summary` closes it. */
+  /** The position of the walk after it. Null or absent: the walk stays where it is, or `summary` closes it. */
   checkpoint?: Checkpoint | null;
   summary?: SweepSummary | null;
   writes: readonly RecordWrite[];
@@ -229,7 +229,7 @@ export interface Step {
 /** In the hash of a list's sweeps: how many snapshots of it were begun whose end says what is gone. */
 export const SNAPSHOTS_FIELD = 'snapshots';
 
-/** What a step adds to numbers of its list. */
+/** Numbers that a step adds to those of its list. */
 export interface Counted {
   /** New records that are reported, since the last complete sweep. */
   fresh: number;
@@ -265,7 +265,7 @@ export interface Membership {
   missing: Map<string, Missing>;
 }
 
-/** What becomes of the pages of the last complete sweep. */
+/** The pages of the last complete sweep, by what becomes of them. */
 export interface FinishedPages {
   /** Pages whose new members the next sweep compares with. */
   promote: number[];
@@ -283,7 +283,7 @@ const uses = z.object({ used: count, useful: count, wrong: count });
 export type Uses = z.infer<typeof uses>;
 export const NO_USES: Uses = { used: 0, useful: 0, wrong: 0 };
 
-/** What shortcuts have learned about a list. */
+/** The facts that shortcuts have learned about a list. */
 export const learnedSchema = z.object({
   live: z.boolean(),
   uses: z.object({ last: uses, first: uses, aimed: uses, open: uses.default(NO_USES) } satisfies Record<Kind, object>),

@@ -1,4 +1,4 @@
-/** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
+/** The state that sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -126,7 +126,7 @@ function leases(
         if (word === 'held') return { outcome: 'held', holder: first, expiresInMs: Math.max(0, Number(second)) };
         if (word !== 'back' && word !== 'elsewhere') throw unexpectedAnswer(acquireLease, word);
         await (word === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
-        // Without a guard nothing begins.
+        // Nothing begins without a guard.
         if (guard === undefined) steps.delete(sweep);
       }
     },
@@ -232,7 +232,7 @@ export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows
 }
 
 /**
- * What a person decided about held records, ISO 8601: what was held by then is accepted, or discarded; null when no person decided so.
+ * Reads when a person decided about held records, ISO 8601: what was held by then is accepted, or discarded; null when no person decided so.
  * `snapshots`: how many snapshots of the list were begun.
  */
 async function readDecided({ redis, keys, workspace }: WorkspaceRedis, list: ListName) {

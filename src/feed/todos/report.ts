@@ -90,7 +90,7 @@ async function countTodos(
   return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, strangeDue, ...sumsOf(facts) };
 }
 
-/** What counts of one todo. Kept in place of the todo, so that a large list is never in memory as a whole. */
+/** The facts of one todo that count. Kept in place of the todo, so that a large list is never in memory as a whole. */
 interface TodoFacts {
   owner: Named | null;
   teams: readonly Named[];
