@@ -106,7 +106,7 @@ export function meaningOf(value: unknown): string | null {
 }
 
 /**
- * What a reference shows of what it refers to. It changes there, with all references at once. Other members under the
+ * The members that a reference shows of its target. They change there, with all references at once. Other members under the
  * same id may be the record's own values, such as `value` of the answers to a form.
  */
 const LABELS: ReadonlySet<string> = new Set(['name', 'label', 'color']);
@@ -118,7 +118,7 @@ export function isRelabelled({ before, after }: { before: unknown; after: unknow
   return isSame && meaningOf(before) !== meaningOf(after);
 }
 
-/** As a history shows it: references are equal when their ids are, because its names are those of that time. */
+/** The canonical text as a history shows a value: references are equal when their ids are, because its names are those of that time. */
 export function meaningInHistory(value: unknown): string | null {
   return meaningOf(withoutNames(value));
 }
@@ -190,9 +190,9 @@ export function shortDigest(text: string): string {
   return digestOf(text).slice(0, 11);
 }
 
-// What a text says whatever its spelling: a time is its instant, and a link leads to the same file however it is signed.
+// The meaning of a text whatever its spelling: a time is its instant, and a link leads to the same file however it is signed.
 
-/** With a zone: otherwise it is no instant. */
+/** A time has a zone: otherwise it is no instant. */
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:(Z)|([+-]\d\d):?(\d\d)?)$/iu;
 
 /** A text of the same form for all texts that mean the same. Any other text is its own form. */
@@ -217,7 +217,7 @@ function instantOf(text: string, [, day, minute, second = '00', fraction = '', u
   return `${at}${digits === '' ? '' : `.${digits}`}Z`;
 }
 
-/** From its question mark to its end, also inside text and HTML. */
+/** The query of a link from its question mark to its end, also inside text and HTML. */
 const LINK_QUERY = /\?[^\s"'<>]+/gu;
 /** One parameter. What cannot stand in a value unescaped, such as a bracket, belongs to the text behind the link. */
 const PARAMETER = /([?&])(?:amp;)?([\w-]+)=[\w.~%+/=:;,!@$*-]*/gu;

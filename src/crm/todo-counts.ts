@@ -1,4 +1,4 @@
-/** What a report of todos holds: the schema of which its types and the OpenAPI document are made. */
+/** The contents of a report of todos: the schema of which its types and the OpenAPI document are made. */
 import { z } from 'zod';
 
 const count = z.number().int();

@@ -49,7 +49,7 @@ export function textOfValue(value: unknown): string | null {
 /** Characters of equal text that are kept around a difference. */
 const CONTEXT = 4;
 
-/** Without what they share at both ends, but for a few characters, which show where the difference is. */
+/** Drops what both texts share at their ends, but for a few characters, which show where the difference is. */
 export function differingParts(before: string, after: string, context = CONTEXT): [before: string, after: string] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

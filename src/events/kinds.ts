@@ -42,17 +42,17 @@ export const PROBLEM_KINDS = [
   'clock.stepped',
 ] as const;
 /**
- * What the feed reports about itself: each problem when it begins, and that it is over; and to a subscription that gets a snapshot after Redis went
- * back, that a list is complete. The event type is `changefeed.<kind>`.
+ * The events that the feed reports about itself: each problem when it begins, and that it is over; and to a subscription that gets a snapshot after
+ * Redis went back, that a list is complete. The event type is `changefeed.<kind>`.
  */
 export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over', 'snapshot.complete'] as const;
-/** What the feed reports about itself, without the prefix `changefeed.`. */
+/** The type of an event that the feed reports about itself, without the prefix `changefeed.`. */
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 /** The types of the feed's own events. */
 export type NoticeType = `changefeed.${NoticeKind}`;
 
 /**
- * What `on` may contain: an event type, or a pattern with `*` for any characters. The editor completes the usual ones. A misspelt verb
+ * An entry of `on`: an event type, or a pattern with `*` for any characters. The editor completes the usual ones. A misspelt verb
  * does not compile; a misspelt object may be a list of your own, and is found when the configuration is loaded.
  */
 export type EventPattern =
@@ -62,7 +62,7 @@ export type EventPattern =
   | `crm.${ObjectName}.*`
   | `crm.*.${Verb}`
   | 'changefeed.*'
-  // With `& {}`, one by one, or the compiler drops the literals above, and the editor has nothing to complete.
+  // Each has `& {}`, or the compiler drops the literals above, and the editor has nothing to complete.
   | (`crm.${string}.created` & {})
   | (`crm.${string}.updated` & {})
   | (`crm.${string}.deleted` & {})
@@ -70,7 +70,7 @@ export type EventPattern =
   | (`crm.${string}.schema_changed` & {})
   | (`${string}*${string}` & {});
 
-/** What makes changes. `field`: the system itself, such as a counter or a formula. The API may have further words. */
+/** The kinds of actor. `field`: the system itself, such as a counter or a formula. The API may have further words. */
 export const ACTOR_TYPES = ['user', 'workflow', 'sequence', 'api', 'field'] as const;
 /** Who made a change: a kind of actor. */
 export type ActorType = (typeof ACTOR_TYPES)[number];

@@ -63,7 +63,7 @@ export type Where = Test & {
   readonly asks?: readonly Asked[];
 };
 
-/** What a condition asks of a field of the record, from which it may follow that it never holds. */
+/** A demand of a condition on a field of the record, from which it may follow that it never holds. */
 export interface Asked {
   /** Under NFC; a name may lead into a reference. */
   readonly field: string;

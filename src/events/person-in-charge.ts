@@ -12,7 +12,7 @@ export interface PersonInCharge {
   name: string;
 }
 
-/** Null where the record names no one. Memos and histories name only an id. */
+/** Finds the person in charge; null where the record names no one. Memos and histories name only an id. */
 export function personInCharge(record: UncheckedRecord): PersonInCharge | null {
   for (const field of OWNER_FIELDS) {
     const value = Object.hasOwn(record, field) ? record[field] : undefined;

@@ -1,4 +1,4 @@
-/** What a delivered event has and the log has not: where a person sees the record, and the records that it refers to. Pure. */
+/** The parts of a delivered event that the log does not have: where a person sees the record, and the records that it refers to. Pure. */
 import type { Lists } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import { listsForWord, referencesIn, type Reference } from '../crm/references.js';
@@ -6,7 +6,7 @@ import { titleOfRecord } from './describe.js';
 import { objectOf } from './envelope.js';
 import type { ChangeEvent, Related } from './types.js';
 
-/** By object: an address with `{id}` in it. */
+/** The address for each object, with `{id}` in it. */
 export type Links = ReadonlyMap<string, string>;
 
 /** @param given by object or list name, as a configuration has it */
@@ -16,12 +16,12 @@ export function linksByObject(given: Readonly<Record<string, string>>, lists: Li
   return new Map(Object.entries(given).flatMap(([word, link]) => objectsOf(word).map((object) => [object, link])));
 }
 
-/** Null where the workspace has no link for such a record, and for an event that is not about a record. */
+/** The link to an event's record; null where the workspace has none for such a record, and for an event that is not about a record. */
 export function linkOf(event: ChangeEvent, links: Links): string | null {
   return (event.data.after ?? event.data.before) === null ? null : linkTo(objectOf(event), event.subject, links);
 }
 
-/** Null where the workspace has no link for such a record. */
+/** The link to a record; null where the workspace has none for such a record. */
 export function linkTo(object: string, id: string, links: Links): string | null {
   return links.get(object)?.replaceAll('{id}', encoded(id)) ?? null;
 }
@@ -32,10 +32,10 @@ function encoded(id: string): string {
   return encodeURIComponent(id).replace(/[!'()*]/g, escapeOf);
 }
 
-/** By object or list name: the fields that are asked for, or all of them. */
+/** The fields that are asked for, or all of them, by object or list name. */
 export type Include = Readonly<Record<string, true | readonly string[]>>;
 
-/** What the record of an event refers to, by the words of `include`; null where it refers to no such record. */
+/** The records to which an event's record refers, by the words of `include`; null where it refers to no such record. */
 export function referencesOf({ data }: ChangeEvent, include: Include, lists: Lists): [string, Reference | null][] {
   const record = data.after ?? data.before;
   const found = record === null ? [] : referencesIn(record, lists);

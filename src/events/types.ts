@@ -25,7 +25,7 @@ const changeClass = z.enum(['edited', 'refreshed']);
 export type DetectedBy = z.output<typeof detectedBy>;
 const detectedBy = z.enum(['timestamp', 'content', 'both', 'clock']);
 
-/** As `z.strictObject`, which would leave the comments of the properties out of the declarations that users get. */
+/** Replaces `z.strictObject`, which would leave the comments of the properties out of the declarations that users get. */
 function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodReadonly<z.ZodObject<Shape, z.core.$strict>> {
   return z.strictObject(shape).readonly();
 }

@@ -32,7 +32,7 @@ export const KEPT_BY_SYSTEM: readonly string[] = [
   '미완료 TODO',
 ];
 
-/** What a list is called in each place. A function, so that the compiler keeps the literals. */
+/** The names of a list in each place. A function, so that the compiler keeps the literals. */
 export function named<const Names extends Record<'name' | 'path' | 'key' | 'object', string>>(names: Names): Names {
   return names;
 }

@@ -2,7 +2,7 @@
 import type { CrmRecord } from '../record.js';
 import type { ListDescriptor } from './descriptor.js';
 
-/** What describes a list in a configuration, as an entry of `workspaces[].lists`. */
+/** The description of a list in a configuration, as an entry of `workspaces[].lists`. */
 export interface ListDescription extends Partial<
   Pick<ListDescriptor, 'ids' | 'merged' | 'growsOnly' | 'modifiedAt' | 'createdAt' | 'spellings'>
 > {
@@ -12,7 +12,7 @@ export interface ListDescription extends Partial<
   readonly path: string;
   /** The key of the array in `data`. @defaultValue the only array in `data` */
   readonly key?: string;
-  /** What a record is called in event types: `crm.<object>.created`. @defaultValue the name */
+  /** The name of a record in event types: `crm.<object>.created`. @defaultValue the name */
   readonly object?: string;
 }
 
@@ -27,7 +27,7 @@ export interface ListDefinition<
   readonly name: Name;
   /** The address of the list, without what stands before: `v2/deal`. */
   readonly path: string;
-  /** What its records are called in event types: `deal`. */
+  /** The name of its records in event types: `deal`. */
   readonly object: Word;
   readonly [RECORD]?: Item;
 }

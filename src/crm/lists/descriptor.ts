@@ -8,7 +8,7 @@ export interface ListDescriptor {
   readonly key: string | null;
   /** Otherwise the key was only seen in real answers, and an empty array of another name is an empty page. */
   readonly keyIsWritten: boolean;
-  /** What a record is called in event types: `crm.<object>.created`. */
+  /** The name of a record in event types: `crm.<object>.created`. */
   readonly object: string;
   /** `optional`: a row without an id is identified by its content, and its removal is never reported. */
   readonly ids: 'required' | 'optional';
@@ -24,7 +24,7 @@ export interface ListDescriptor {
   readonly systemKept: readonly string[];
   /** Fields that real answers spell differently: other spelling → name in the interface. */
   readonly spellings: Readonly<Record<string, string>>;
-  /** Of a row, only its key is kept: it is never changed or removed, and only its event shows it. For lists that may be very long. */
+  /** Only the key of a row is kept: it is never changed or removed, and only its event shows it. For lists that may be very long. */
   readonly recognisedOnly: boolean;
   /** Rows that say what changed in which record, and who did it. */
   readonly history?: HistoryRole;

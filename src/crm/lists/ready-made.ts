@@ -2,7 +2,7 @@
 import { historyOf, KEPT_BY_SYSTEM, named, ROWS } from './built-in.js';
 import { USUAL, type ListDescriptor } from './descriptor.js';
 
-/** As in the documentation of the field `상태`, and as its answers write it. */
+/** The words of the documentation of the field `상태`, and those of its answers. */
 const CLOSED = ['성사', '실패', 'Won', 'Lost', 'won', 'lost'];
 
 /** There may be far more rows than records, so only their keys are stored. */
