@@ -7,10 +7,10 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import { textOf } from '../kit/utf8.js';
 import { checked, parseJson, unreadable, type StoredAt } from '../redis/stored.js';
 
-/** As Redis answers. */
+/** An entry as Redis answers it. */
 export type StreamEntry = [id: Buffer, fields: Buffer[]];
 
-/** As scripts add it (redis/lua/append-event.lua); empty where there is none. */
+/** The arguments with which scripts add an event (redis/lua/append-event.lua); empty where there is none. */
 export function entryArguments(event: ChangeEvent | null): [event: string, type: string, subject: string] {
   return event === null ? ['', '', ''] : [JSON.stringify(event), event.type, event.subject];
 }
@@ -52,7 +52,7 @@ export class LogEntry {
   }
 }
 
-/** As the field has it: half a character is none in UTF-8. */
+/** The subject as its field has it: half a character is none in UTF-8. */
 export function inUtf8(subject: string): string {
   return Buffer.from(subject).toString();
 }

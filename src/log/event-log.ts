@@ -11,7 +11,7 @@ import { eraseEntries } from './erase-entries.js';
 import { queryLog, type LogQuery } from './query.js';
 import type { StateGuard, Steps } from './state-guard.js';
 
-/** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
+/** Enough for the events that may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
 /** All events kept together have at most so many: a list may have memos of 1 MB. */
 const MOST_KEPT_BYTES = 32_000_000;
@@ -75,7 +75,7 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
       return seconds * 1_000 + Math.floor(micros / 1_000);
     },
-    /** From the memory of the process, which may still have one that was erased; `stored` reads the log. */
+    /** Reads an event from the memory of the process, which may still have one that was erased; `stored` reads the log. */
     event(workspace: string, logId: string): Promise<LoggedEvent | null> {
       forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);
@@ -137,7 +137,7 @@ function createWaits(keys: Keys, connect: () => Redis) {
   };
 }
 
-/** As bytes, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
+/** Keeps entries as bytes, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
 function createEventCache() {
   const kept = new Map<string, LogEntry>();
   let size = 0;

@@ -24,7 +24,7 @@ const factsSchema = z.object({
 /** Its sequence is given by the script. */
 type Draft = Omit<NoticeDraft, 'sequence'>;
 
-/** What the event about the end of a problem repeats. */
+/** The facts of a problem that the event about its end repeats. */
 type Facts = z.infer<typeof factsSchema>;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
@@ -73,7 +73,7 @@ export function createNoticeStore(
   };
 }
 
-/** What a script needs to publish a problem (redis/lua/publish-notice.lua). */
+/** The arguments that a script needs to publish a problem (redis/lua/publish-notice.lua). */
 export function noticeArguments(draft: Draft, nowMs: number): (string | number)[] {
   const { kind, subject, severity, list, at } = draft;
   const facts: Facts = { severity, list, since: draft.since ?? at };

@@ -7,10 +7,10 @@ import type { Keys } from '../redis/keys.js';
 import { inUtf8, LogEntry, type StreamEntry } from './entry.js';
 
 export interface LogQuery {
-  /** Of several, the entries are in the order of their time, and those of one workspace in the order of its log. */
+  /** Entries of several are in the order of their time, and those of one workspace in the order of its log. */
   workspaces: readonly string[];
   order: 'oldest' | 'newest';
-  /** Where reading goes on, exclusive: an offset, or one of each workspace. @defaultValue all, from where the order begins */
+  /** The point where reading goes on, exclusive: an offset, or one of each workspace. @defaultValue all, from where the order begins */
   from?: string | Position | undefined;
   /** The last entry that is read, a log id. @defaultValue all, to where the order ends */
   to?: string | undefined;

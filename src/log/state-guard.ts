@@ -46,7 +46,7 @@ export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
 
 export type StateGuard = ReturnType<typeof createStateGuard>;
 
-/** By Redis key, the last step that this process knows of in the epoch: of each list's sweeps, and of notices and timers. */
+/** The last step that this process knows of in the epoch, by Redis key: of each list's sweeps, and of notices and timers. */
 export type Steps = Map<string, string>;
 
 interface GuardDeps {
@@ -72,9 +72,9 @@ export function createStateGuard(deps: GuardDeps) {
       // Not reached: it was created.
       return state ?? freshState(null, deps.clock.now());
     },
-    /** As `check`, but writes no state where there is none. */
+    /** Looks as `check` does, but writes no state where there is none. */
     look: (workspace: string) => of(workspace).look({ creates: false }),
-    /** As `look`, when a script has found an earlier step than one that this process knows. */
+    /** Does what `look` does, after a script has found an earlier step than one that this process knows. */
     wentBack: (workspace: string) => of(workspace).look({ creates: false, isSuspect: true }),
     /** Begins an epoch if this offset lies above the end of the log: it would skip what is logged now. */
     checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
@@ -92,7 +92,7 @@ interface Look {
 }
 
 interface Seen {
-  /** As it is stored; `''` for none. */
+  /** The state as it is stored; `''` for none. */
   json: string;
   state: WorkspaceState | null;
   server: string;
@@ -143,7 +143,7 @@ class WorkspaceGuard {
     return (isSuspect || epoch > state.epoch) && (await this.#lacksSteps());
   }
 
-  /** By their ids: another process may have committed as many since, in their place. */
+  /** Compares steps by their ids: another process may have committed as many since, in their place. */
   async #lacksSteps(): Promise<boolean> {
     const { redis } = this.#scope;
     for (const [key, step] of this.steps) {
@@ -228,12 +228,12 @@ class WorkspaceGuard {
   }
 }
 
-/** As in redis/lua/step.lua. */
+/** Reads the number as redis/lua/step.lua does. */
 export function numberOfStep(step: string): number {
   return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
 }
 
-/** As in redis/lua/step.lua: of a step that is older than those kept nothing is known. */
+/** Decides as redis/lua/step.lua does: nothing is known of a step that is older than those kept. */
 function isStepGone(step: string, { last, kept }: { last: string; kept: readonly string[] }): boolean {
   const number = numberOfStep(step);
   if (numberOfStep(last) < number) return true;
@@ -276,7 +276,7 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
   return json === null ? null : parseState(keys.state(workspace), json);
 }
 
-/** What would be misread is left alone. @throws ChangefeedError CF_STATE_FORMAT */
+/** Refuses a state that would be misread. @throws ChangefeedError CF_STATE_FORMAT */
 export async function refuseOtherFormat(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
   const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
   found.forEach((json, index) => refuseOther(keys.state(workspaces[index] ?? ''), json));
