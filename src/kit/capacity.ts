@@ -1,4 +1,4 @@
-/** As many sweeps at once as the event loop keeps up with: with more, leases expire and nothing is finished. */
+/** Allows as many sweeps at once as the event loop keeps up with: with more, leases expire and nothing is finished. */
 import { reasonOf, systemClock, type Clock, onAbort } from './clock.js';
 
 /** A timer that is later shows that the loop does not keep up. */

@@ -50,7 +50,7 @@ export interface ErrorFacts {
   /** One sentence or two: what, where, what to do. */
   message: string;
   cause?: unknown;
-  /** What the other side said: a receiver, a database. It may quote a record; see `partsOf`. @defaultValue nothing */
+  /** The words of the other side: a receiver, a database. They may quote a record; see `partsOf`. @defaultValue nothing */
   said?: string;
   /** Anything else worth a field in a log line: list, page, status … */
   [fact: string]: unknown;
@@ -61,9 +61,9 @@ export class ChangefeedError extends Error {
   override readonly name = 'ChangefeedError';
   /** Stable: docs/errors.md lists them all. */
   readonly code: ErrorCode;
-  /** What the other side answered, shortened; it may have contents, so it is in no message. */
+  /** The answer of the other side, shortened; it may have contents, so it is in no message. */
   readonly said: string;
-  /** What the message says, as values. */
+  /** The facts in the message, as values. */
   readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, { message, cause, said = '', ...facts }: ErrorFacts) {
@@ -107,7 +107,7 @@ export function reasonOfConnection(error: unknown): string {
   return CERTIFICATE.test(reason) ? `${reason}: its certificate is not accepted; ${EXTRA_CA}` : reason;
 }
 
-/** As Node and OpenSSL name them: of an unknown authority, for another name, expired. */
+/** Certificate errors as Node and OpenSSL name them: unknown authority, another name, expired. */
 const CERTIFICATE = /CERT|_ISSUER|UNABLE_TO_VERIFY|CRL|HOSTNAME_MISMATCH/;
 export const EXTRA_CA =
   'if an authority of your company issued it, set NODE_EXTRA_CA_CERTS to the file of that authority';

@@ -1,4 +1,4 @@
-/** For work that would make rounds of the event loop long. */
+/** Interrupts work that would make rounds of the event loop long. */
 import { setImmediate } from 'node:timers/promises';
 
 /** A round that has had nothing to do is shorter than this. */

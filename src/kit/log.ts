@@ -1,12 +1,12 @@
 /** The logger that all code uses (pino implements it): a short fixed message, the facts as fields. */
 export interface Log {
-  /** What helps to find a fault. */
+  /** Details that help to find a fault. */
   debug(facts: object, message: string): void;
-  /** What a process does. */
+  /** The usual work of a process. */
   info(facts: object, message: string): void;
-  /** What a person should look at. */
+  /** Something that a person should check. */
   warn(facts: object, message: string): void;
-  /** What does not work. */
+  /** Something that does not work. */
   error(facts: object, message: string): void;
   /** The same log, with these facts in each line. */
   child(facts: object): Log;

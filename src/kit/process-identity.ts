@@ -15,7 +15,7 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, token: processFacts(pid)?.token ?? randomUUID() };
 }
 
-/** Where start times are unknown, a reused id counts as alive: a living process must not lose its lock. */
+/** A reused id counts as alive where start times are unknown: a living process must not lose its lock. */
 export function isAlive({ pid, token }: ProcessIdentity): boolean {
   if (pid === thisProcess.pid) return token === thisProcess.token;
   try {

@@ -19,7 +19,7 @@ export function agoMs(stored: string | number | null | undefined, nowMs: number)
   return ms === null ? null : Math.max(0, nowMs - ms);
 }
 
-/** What is unknown is not recent. */
+/** An unknown time is not recent. */
 export function isYounger(stored: string | number | null | undefined, nowMs: number, thanMs: number): boolean {
   return (agoMs(stored, nowMs) ?? Infinity) < thanMs;
 }

@@ -9,7 +9,7 @@ export interface Explained {
   /** Says which values are secrets. */
   schema: z.ZodType;
   raw: unknown;
-  /** What the options belong to: `webhook "ops"`. */
+  /** The owner of the options: `webhook "ops"`. */
   owner?: string;
   /** Says where a missing value should come from. */
   remedyOf?: (path: Path) => string | undefined;

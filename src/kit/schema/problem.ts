@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, as data. Problems are collected: a person corrects all of them at once. */
+/** The problems of a configuration, as data. They are collected: a person corrects all of them at once. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ChangefeedError } from '../errors.js';
 
@@ -7,11 +7,11 @@ export type Path = readonly PropertyKey[];
 export interface ConfigProblem {
   /** Begins at the configuration, or at the argument of a call in code. */
   readonly path: Path;
-  /** What the option belongs to: `webhook "ops"`. */
+  /** The owner of the option: `webhook "ops"`. */
   readonly owner?: string | undefined;
-  /** What was found and what is allowed, without a full stop. */
+  /** Says what was found and what is allowed, without a full stop. */
   readonly problem: string;
-  /** What to do about it, in sentences. */
+  /** Says what to do about it, in sentences. */
   readonly suggestion?: string | undefined;
   readonly variable?: string | undefined;
 }
