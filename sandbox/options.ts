@@ -30,7 +30,7 @@ export interface SandboxOptions {
   /** The same seed and `start` give the same records and the same mutations. @defaultValue 1 */
   seed?: number;
   /**
-   * Where the initial records end, in ms: they were created before it, and open todos are due in the 14 days before and after it. The
+   * The end of the initial records, in ms: they were created before it, and open todos are due in the 14 days before and after it. The
    * same seed and start give the same records and ids. @defaultValue the last midnight (UTC), so that what is overdue means something
    */
   start?: number;

@@ -39,7 +39,7 @@ export class Sandbox {
   readonly world: World;
   /** Makes changes: edits, completions, removals. */
   readonly life: Life;
-  /** What really happened. */
+  /** The journal of what really happened. */
   readonly journal: Journal;
   readonly #clock: Clock;
   readonly #log: Log;

@@ -34,7 +34,7 @@ export type ScheduledFault = (typeof SCHEDULED_FAULTS)[number];
 const schedule = z.strictObject({
   /** Every nth request. */
   every: positive.optional(),
-  /** With this probability, from the seeded random numbers. */
+  /** The probability of the fault, by the seeded random numbers. */
   share: z.number().min(0).max(1).optional(),
   /** Only after this many requests. */
   after: count.optional(),

@@ -6,7 +6,7 @@ import { FAULTS, type FaultName } from './faults.js';
 /** A behaviour of the sandbox, by name. */
 export interface Profile {
   readonly name: string;
-  /** What it does, in a sentence. */
+  /** Its behaviour, in a sentence. */
   readonly does: string;
   /** The faults that it switches on. */
   readonly faults: readonly FaultName[];

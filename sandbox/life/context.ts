@@ -1,4 +1,4 @@
-/** What every mutation needs: the world, the time and seeded random numbers. */
+/** The context of every mutation: the world, the time and seeded random numbers. */
 import { editCustom, type CustomKind } from '../world/custom.js';
 import type { Draft } from '../world/draft.js';
 import type { FactsOf } from '../world/facts.js';

@@ -8,7 +8,7 @@ import { created, pick, type LifeContext } from './context.js';
 
 const MINUTE_MS = 60_000;
 
-/** What a new memo or todo is about: mostly a person and their organization, sometimes only an organization. */
+/** The subject of a new memo or todo: mostly a person and their organization, sometimes only an organization. */
 function subjectOf(context: LifeContext): Links {
   const { roll, world } = context;
   if (roll.chance(0.12)) return { person: null, organization: pick(context, 'organization') };

@@ -3,7 +3,7 @@ import type { SandboxListName } from '../world/lists.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import { fixedUuid } from '../world/ids.js';
 
-/** Where the next page begins, in all the forms that the styles need. */
+/** The start of the next page, in all the forms that the styles need. */
 export interface PagePosition {
   readonly list: SandboxListName;
   /** Id of the last row of the page. */

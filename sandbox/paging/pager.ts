@@ -9,7 +9,7 @@ import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
 import { Snapshots, type View } from './snapshots.js';
 
-/** What a completely delivered page showed. */
+/** The contents of a completely delivered page. */
 export interface PageShown {
   readonly list: SandboxListName;
   readonly rows: readonly { readonly index: number; readonly version: number }[];

@@ -1,4 +1,4 @@
-/** What pages are read from: the workspace as it is now, or a frozen view of it, for snapshot cursors and for a replica that lags behind. */
+/** The source of pages: the workspace as it is now, or a frozen view of it, for snapshot cursors and for a replica that lags behind. */
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import type { SandboxListName } from '../world/lists.js';

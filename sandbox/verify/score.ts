@@ -39,7 +39,7 @@ interface Delays {
   max: number | null;
 }
 
-/** What was found, missed and invented. */
+/** The numbers of changes found, missed and invented. */
 export interface Score extends Order {
   events: number;
   /** Changes that had to be reported, and how many were. */

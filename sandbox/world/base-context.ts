@@ -1,4 +1,4 @@
-/** What is needed to derive a record from the seed: sizes, random numbers, and the record's time of creation. */
+/** The context to derive a record from the seed: sizes, random numbers, and the record's time of creation. */
 import type { Directory } from './directory.js';
 import { numberOf, type Kind, type Sizes } from './facts.js';
 import { dice, hash32, type Dice } from './random.js';
@@ -44,7 +44,7 @@ export function baseContext(
   };
 }
 
-/** For a record that is created now, not at its place among the initial ones. */
+/** The context of a record that is created now, not at its place among the initial ones. */
 export function bornAtOnce(context: BaseContext, at: number): BaseContext {
   return { ...context, bornAt: () => at, later: trailing };
 }

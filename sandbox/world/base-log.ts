@@ -57,7 +57,7 @@ export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<Bas
   }
 }
 
-/** What the rows of a user's edits have in common. */
+/** The fields that the rows of a user's edits have in common. */
 export function editBy(user: number, directory: Directory) {
   const { id = null, name = null } = directory.ref('user', user) ?? {};
   return { type: 'editField', source: { type: 'user', id, name }, person: null, organization: null, owner: user };
@@ -70,7 +70,7 @@ export function baseActivity(index: number, context: BaseContext): ActivityFacts
 
 type Happened = Omit<ActivityFacts, 'createdAt'>;
 
-/** Of three rows, one is about the creation of a memo and one of a todo; null if this row is not. */
+/** One of three rows is about the creation of a memo and one of a todo; null if this row is not. */
 function writing(index: number, context: BaseContext): Happened | null {
   const kind = (['memo', 'todo'] as const)[index % 3];
   const child = Math.floor(index / 3);

@@ -134,7 +134,7 @@ export function baseTodo(index: number, context: BaseContext): FactsOf['todo'] {
   };
 }
 
-/** From 9 to 18 h in Korea, on this day. */
+/** A time from 9 to 18 h in Korea, on this day. */
 function officeTime(day: number, roll: Dice): number {
   const midnight = Math.floor((day + KST_MS) / DAY_MS) * DAY_MS - KST_MS;
   return midnight + (18 + roll.below(18)) * 30 * MINUTE_MS;

@@ -1,4 +1,4 @@
-/** What records refer to and no endpoint lists: users, teams, web forms, sequences and products. */
+/** Objects that records refer to and no endpoint lists: users, teams, web forms, sequences and products. */
 import { fixedUuid } from './ids.js';
 
 export interface Ref {

@@ -16,7 +16,7 @@ import {
 } from './lists.js';
 import { NO_TODO } from './words.js';
 
-/** What a record depends on besides its own facts. */
+/** The things that a record depends on besides its own facts. */
 export interface Surroundings {
   readonly directory: Directory;
   idOf(kind: Kind, index: number): string;

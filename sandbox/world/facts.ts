@@ -119,7 +119,7 @@ export interface HistoryFacts extends Born {
   /** The deal is a record of the list `deal`; otherwise it is one of those that no list shows. */
   readonly isListed?: boolean;
   readonly type: string;
-  /** With the name at the time of writing: a later rename does not change it. */
+  /** The actor with the name at the time of writing: a later rename does not change it. */
   readonly source: Actor;
   readonly person: number | null;
   readonly organization: number | null;

@@ -43,7 +43,7 @@ function isChildKind(kind: Kind): kind is ChildKind {
 
 export class Links {
   readonly #context: BaseContext;
-  /** By kind, then by parent. Built when the first record of a kind changes or is asked for. */
+  /** Children by kind, then by parent. Built when the first record of a kind changes or is asked for. */
   readonly #children = new Map<ChildKind, Map<string, number[]>>();
 
   constructor(context: BaseContext) {

@@ -11,7 +11,7 @@ export type SandboxListName = BuiltInList | FurtherName | CreditList;
 export const DEAL = 'deal' as FurtherName;
 export const LEAD = 'lead' as FurtherName;
 
-/** What a row of these lists is about: a change of a record of another list. */
+/** The list of the record that a row of these lists is about. */
 export type Credited = 'people' | 'organization' | FurtherName;
 export const CREDITED = {
   people_history: { record: 'people', link: 'peopleId', object: 'person_history' },

@@ -1,4 +1,4 @@
-/** What a mutation of the workspace changed. */
+/** The changes that a mutation of the workspace made. */
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { Ref } from './directory.js';
 import type { Actor } from './facts.js';
