@@ -23,8 +23,8 @@ export function allowanceAfter(limits: BudgetLimits, refusal: { level: number; a
   const burst = Math.ceil(requests * BURST_SHARE);
   if (refusal === null) return { requests, burst };
   const windows = refusal.agoMs / (limits.perSeconds * 1_000);
-  const known = Math.max(requests * LEAST_SHARE, Math.min(requests, refusal.level) * CUT);
-  const allowed = Math.floor(Math.min(requests, known * CLIMB ** windows));
+  const atRefusal = Math.max(requests * LEAST_SHARE, Math.min(requests, refusal.level) * CUT);
+  const allowed = Math.floor(Math.min(requests, atRefusal * CLIMB ** windows));
   if (allowed >= requests) return { requests, burst };
   return { requests: Math.max(1, allowed), burst: Math.min(burst, BURST_BESIDE_OTHERS) };
 }

@@ -40,16 +40,16 @@ export async function readBudgetUse(
   { requests, perSeconds }: BudgetLimits,
 ): Promise<{ refusal: Refusal | null; pausedMs: number; used: number }> {
   const budget = keys.budget(workspace);
-  const [fields, left, pausedMs] = await Promise.all([
+  const [fields, ttlMs, pausedMs] = await Promise.all([
     redis.hmget(budget, 'ends', 'refusal', 'level', 'last', 'used'),
     redis.pttl(budget),
     redis.pttl(keys.budgetPause(workspace)),
   ]);
   const [ends = null, id = null, level = null, last, taken] = fields;
-  const nowMs = Number(ends) - left;
+  const nowMs = Number(ends) - ttlMs;
   // `taken` is the number of requests in the window when one was last asked for.
-  const isNow = left > 0 && nowMs - Number(last) < perSeconds * 1_000;
+  const isNow = ttlMs > 0 && nowMs - Number(last) < perSeconds * 1_000;
   const now = { pausedMs: Math.max(0, pausedMs), used: isNow ? Math.min(1, (Number(taken) || 0) / requests) : 0 };
-  if (ends === null || id === null || left <= 0) return { refusal: null, ...now };
+  if (ends === null || id === null || ttlMs <= 0) return { refusal: null, ...now };
   return { refusal: { id, level: Number(level), agoMs: Math.max(0, nowMs - Number(id)) }, ...now };
 }

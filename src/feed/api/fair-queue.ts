@@ -112,9 +112,9 @@ function atLeast(least: readonly number[], wanted: readonly number[]): readonly 
   const isBelow = (share: number, at: number): boolean => share < (least[at] ?? 0);
   while (shares.some(isBelow)) {
     const isShort = shares.map((share, at) => share <= (least[at] ?? 0));
-    const left = 1 - sum(least.filter((_, at) => isShort[at]));
+    const remaining = 1 - sum(least.filter((_, at) => isShort[at]));
     const all = sum(wanted.filter((_, at) => isShort[at] !== true));
-    shares = wanted.map((part, at) => (isShort[at] === true ? (least[at] ?? 0) : (part * left) / all));
+    shares = wanted.map((part, at) => (isShort[at] === true ? (least[at] ?? 0) : (part * remaining) / all));
   }
   return shares;
 }
@@ -127,8 +127,8 @@ function byPages(loads: Loads): Shares {
 /** Empty while no change is known. A list whose changes are not known counts as average. */
 function byChange(loads: Loads): number[] {
   const roots = loads.map(([, load]) => Math.sqrt(pagesOf(load) * (load.changesPerSecond ?? 0)));
-  const known = loads.filter(([, { changesPerSecond }]) => changesPerSecond !== null);
-  const average = sum(roots) / sum(known.map(([, load]) => pagesOf(load)));
+  const measured = loads.filter(([, { changesPerSecond }]) => changesPerSecond !== null);
+  const average = sum(roots) / sum(measured.map(([, load]) => pagesOf(load)));
   const filled = loads.map(([, load], at) =>
     load.changesPerSecond === null ? average * pagesOf(load) : (roots[at] ?? 0),
   );

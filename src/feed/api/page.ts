@@ -88,11 +88,11 @@ function arrayOf(data: UncheckedRecord, list: ListDescriptor, fail: Fail): reado
   return only;
 }
 
-function wrongNumber({ name, key }: ListDescriptor, found: readonly string[]): string {
-  if (key !== null) return `expected an array "${key}", found ${found.length} arrays of other names`;
+function wrongNumber({ name, key }: ListDescriptor, arrays: readonly string[]): string {
+  if (key !== null) return `expected an array "${key}", found ${arrays.length} arrays of other names`;
   const expected = 'expected exactly one array in "data"';
-  if (found.length === 0) return `${expected}, found none`;
-  return `${expected}, found ${found.length} (${found.join(', ')}); name the right one in lists.${name}.key`;
+  if (arrays.length === 0) return `${expected}, found none`;
+  return `${expected}, found ${arrays.length} (${arrays.join(', ')}); name the right one in lists.${name}.key`;
 }
 
 /** An empty array "errors" is no empty list. Any other name is possible where the interface does not show the key. */

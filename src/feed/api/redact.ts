@@ -15,9 +15,9 @@ export function createRedactor(token: string): Redact {
     .sort((a, b) => b.length - a.length)
     .map(escapeRegExp)
     .join('|');
-  const known = new RegExp(pattern, 'gi');
+  const secrets = new RegExp(pattern, 'gi');
   // The text after "Bearer" is hidden as well: a server may send back a part of the header.
-  return (text) => text.replace(known, HIDDEN).replace(/\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi, `Bearer ${HIDDEN}`);
+  return (text) => text.replace(secrets, HIDDEN).replace(/\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi, `Bearer ${HIDDEN}`);
 }
 
 /** Safe to show: code or name, message, stack and cause chain; other fields of foreign errors are dropped. */

@@ -52,7 +52,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
       }
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error('no grant', { cause });
-      for (let one = queue.next(0); one !== undefined; one = queue.next(0)) one.fail(error);
+      for (let waiter = queue.next(0); waiter !== undefined; waiter = queue.next(0)) waiter.fail(error);
     } finally {
       asking = false;
     }
@@ -101,8 +101,8 @@ function asks({ window, limits, clock }: SharedBudgetOptions) {
   const windowMs = Math.ceil(limits.perSeconds * 1_000 * (1 + MARGIN));
   let refusal: (Refusal & { seenAtMs: number }) | null = null;
   return async (wanted: number): Promise<{ requests: number; waitMs: number }> => {
-    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.monotonic() - refusal.seenAtMs };
-    const { requests: allowed, burst } = allowanceAfter(limits, known);
+    const last = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.monotonic() - refusal.seenAtMs };
+    const { requests: allowed, burst } = allowanceAfter(limits, last);
     const answer = await window.take({ wanted, allowed, burst, windowMs, refusal: refusal?.id ?? null });
     if (answer.outcome === 'granted') return answer;
     refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.monotonic() };

@@ -30,8 +30,8 @@ function isDeeperThan(value: object, levels: number): boolean {
   for (let level = 1; inLevel.length > 0; level += 1) {
     if (level > levels) return true;
     const inNext: object[] = [];
-    for (const one of inLevel)
-      for (const inner of Object.values(one) as unknown[])
+    for (const parent of inLevel)
+      for (const inner of Object.values(parent) as unknown[])
         if (typeof inner === 'object' && inner !== null) inNext.push(inner);
     inLevel = inNext;
   }

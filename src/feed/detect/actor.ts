@@ -143,10 +143,10 @@ function creditFor({ field, after: value }: FieldChange, event: ChangeEvent, fac
   const ofField = credits.filter((credit) => credit.field === fieldDigest(list, field));
   const latestMs = Math.max(...ofField.map(timeOf));
   const latest = ofField.filter((credit) => timeOf(credit) === latestMs);
-  const [one] = latest;
-  if (one?.actor == null || !latest.every(isMeant)) return null;
+  const [newest] = latest;
+  if (newest?.actor == null || !latest.every(isMeant)) return null;
   const setters = ofField.filter((credit) => isNew(credit) && credit.value === now);
-  return setters.every((setter) => setter === one || isSameActor(setter.actor, one.actor)) ? one : null;
+  return setters.every((setter) => setter === newest || isSameActor(setter.actor, newest.actor)) ? newest : null;
 }
 
 const timeOf = ({ at }: Credit): number => Date.parse(at);

@@ -66,12 +66,12 @@ export function isCleared(counts: CreationCounts, guard: CreationGuard): boolean
 }
 
 export function isHeld(counts: CreationCounts, guard: CreationGuard, { ours }: Pick<Passes, 'ours'> = {}): boolean {
-  const known = knownSeen(counts);
+  const seenAgain = knownSeen(counts);
   if (guard.rules.maxShare >= 1 || (excess(counts) <= 0 && ours !== true)) return false;
-  if (isReplaced({ seen: known, of: guard.before })) return true;
+  if (isReplaced({ seen: seenAgain, of: guard.before })) return true;
   if (excess(counts) <= 0) return false;
   const { growsOnly } = descriptorOf(guard.list);
-  return isTooMany(counts, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
+  return isTooMany(counts, guard) && !(growsOnly && seenAgain >= STILL_THERE * guard.before);
 }
 
 /** Hardly any of the known records was seen. */

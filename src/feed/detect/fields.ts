@@ -37,13 +37,13 @@ export function creationTimeOf(
 
 /** Under any of the names, in either Unicode form. Undefined: no field exists. Null: one exists and is empty. */
 export function firstValue(record: Readonly<Record<string, unknown>>, fields: readonly string[]): unknown {
-  let found: unknown;
+  let emptyValue: unknown;
   for (const name of fields.flatMap((field) => [field, field.normalize('NFD')])) {
     const value = record[name];
     if (value !== undefined && value !== null) return value;
-    if (value === null) found = null;
+    if (value === null) emptyValue = null;
   }
-  return found;
+  return emptyValue;
 }
 
 function firstText(record: Readonly<Record<string, unknown>>, fields: readonly string[]): string | null {

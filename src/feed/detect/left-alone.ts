@@ -45,10 +45,10 @@ function isDecidedSince(stored: StoredRecord, { askedAtMs, observation: { observ
 }
 
 function isOlder(stored: StoredRecord, record: UncheckedRecord, { rules: { list }, baseline }: AnswerTime): boolean {
-  const [seen, known] = [modifiedAtOf(record, list), storedModifiedAt(stored, list)];
-  const wasAhead = Date.parse(known ?? '') > Date.parse(decidedAt(stored) ?? '') + SKEW_MS;
-  if (wasAhead) return stored.gone !== undefined && seen === known;
-  const age = ageOf(seen, known);
+  const [seen, storedTime] = [modifiedAtOf(record, list), storedModifiedAt(stored, list)];
+  const wasAhead = Date.parse(storedTime ?? '') > Date.parse(decidedAt(stored) ?? '') + SKEW_MS;
+  if (wasAhead) return stored.gone !== undefined && seen === storedTime;
+  const age = ageOf(seen, storedTime);
   if (stored.gone !== undefined) return age !== 'newer';
   // A baseline takes the list as it is, for instance that of a restored backup.
   return age === 'older' && baseline === null;

@@ -74,11 +74,11 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
   for (const [page, keys] of before) {
     if (isAsBefore(page)) for (const key of keys) present.add(key);
   }
-  const left = new Set<string>();
+  const vanished = new Set<string>();
   for (const [page, keys] of before) {
-    if (!isAsBefore(page)) for (const key of keys) if (!present.has(key)) left.add(key);
+    if (!isAsBefore(page)) for (const key of keys) if (!present.has(key)) vanished.add(key);
   }
-  return [...left];
+  return [...vanished];
 }
 
 /** An entry of neither this nor the last complete sweep is from an abandoned one; this sweep counts in its place. */

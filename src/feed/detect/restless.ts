@@ -50,10 +50,10 @@ export function restlessAfter(
   });
   const moved = restless.map((field): RestlessField => {
     const share = Math.round((100 * (edited[field] ?? 0)) / seen) / 100;
-    const known = lasting.find((one) => one.field === field);
-    if (known === undefined) return { field, share, times: 1, since: at, at, keptMs: FIRST_MS };
-    const keptMs = Math.max(SHORTEST_MS, 3 * later(known.at));
-    return { ...known, share, times: known.times + 1, at, keptMs };
+    const earlier = lasting.find((one) => one.field === field);
+    if (earlier === undefined) return { field, share, times: 1, since: at, at, keptMs: FIRST_MS };
+    const keptMs = Math.max(SHORTEST_MS, 3 * later(earlier.at));
+    return { ...earlier, share, times: earlier.times + 1, at, keptMs };
   });
   return [...quiet, ...moved];
 }

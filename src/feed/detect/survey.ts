@@ -111,9 +111,9 @@ export class Survey {
 
   #movesOf(field: string): FieldMoves {
     const moves = this.#moves.get(field) ?? new Map<string, Map<string, number>>();
-    const known = this.#seen - this.#fresh;
+    const knownRows = this.#seen - this.#fresh;
     const now = new Map(this.#typesNow.get(field));
-    now.set(ABSENT, known - total(now));
+    now.set(ABSENT, knownRows - total(now));
     // The types that the rows had before: those of now, with every move taken back.
     let moved = 0;
     for (const [from, into] of moves) {

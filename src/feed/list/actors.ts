@@ -95,12 +95,12 @@ async function withKnown(
   const isAsked = ({ event }: RecordWrite): boolean => CHANGED.includes(event?.type.split('.')[2] ?? '');
   const asked = writes.filter(isAsked).map(({ key }) => key);
   if (asked.length === 0) return writes;
-  const found = await credits.of(list.name, asked);
-  if (found.every((rows) => rows.length === 0)) return writes;
+  const creditsOfEach = await credits.of(list.name, asked);
+  if (creditsOfEach.every((rows) => rows.length === 0)) return writes;
   const times = { sweptAt, apartMs: apartMs() };
-  const known = new Map(asked.map((key, index) => [key, found[index] ?? []]));
+  const creditsByKey = new Map(asked.map((key, index) => [key, creditsOfEach[index] ?? []]));
   return writes.map((write) => {
-    const rows = known.get(write.key) ?? [];
+    const rows = creditsByKey.get(write.key) ?? [];
     return rows.length === 0 ? write : withWho(write, { list, credits: rows, ...times });
   });
 }

@@ -31,16 +31,16 @@ export class AskedLists {
 
   /** The API has answered, or another process holds the lease. */
   asked(list: ListName): void {
-    const one = this.#lists.get(list);
-    if (one !== undefined) one.atMs = this.#clock.monotonic();
+    const entry = this.#lists.get(list);
+    if (entry !== undefined) entry.atMs = this.#clock.monotonic();
   }
 
   /** A complete sweep that was not there before shows that a process has asked. */
   stored(list: ListName, lastSweep: ListTimes['lastSweep'], pace: Pace): void {
-    const one = this.#lists.get(list);
-    if (one === undefined) return;
-    if (lastSweep?.sweepId !== one.sweepId) this.asked(list);
-    Object.assign(one, { sweepId: lastSweep?.sweepId, periodMs: usualPeriodMs(pace, lastSweep) });
+    const entry = this.#lists.get(list);
+    if (entry === undefined) return;
+    if (lastSweep?.sweepId !== entry.sweepId) this.asked(list);
+    Object.assign(entry, { sweepId: lastSweep?.sweepId, periodMs: usualPeriodMs(pace, lastSweep) });
   }
 
   /** The late lists, and by how many ms each is late. */

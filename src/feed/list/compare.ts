@@ -78,8 +78,8 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const wereDiscarded = all.some(({ stored }) => stored?.discarded !== undefined);
   const { snapshots } = wereDiscarded ? await list.deps.store.decided(list.name) : { snapshots: 0 };
   const answer = { rules, askedAtMs, baseline, drifted, verdict, snapshots, observation: list.observation() };
-  const left = new Set(all.filter(({ record, stored }) => stored !== null && isLeftAlone(stored, record, answer)));
-  const differing = all.filter((row) => !left.has(row));
+  const leftAlone = new Set(all.filter(({ record, stored }) => stored !== null && isLeftAlone(stored, record, answer)));
+  const differing = all.filter((row) => !leftAlone.has(row));
   const isOld = all.some(({ record, stored }) => stored !== null && isOutdated(stored, record, answer));
   const asked = { rules, schema: list.schema, tracked: list.tracked, drifted, edited: verdict.edited };
   const { moved, moving } = baseline === null ? movesOnPage(seen, differing, asked) : NO_MOVES;
@@ -92,8 +92,8 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   };
   const written = by === 'walk' ? decided : decided.filter(isWritten);
   for (const { key, digest, storedDigest } of seen) if (digest === storedDigest) tally.count(key, 'unchanged');
-  for (const { key } of left) tally.count(key, 'unchanged');
-  for (const one of written) tally.add(one);
+  for (const { key } of leftAlone) tally.count(key, 'unchanged');
+  for (const decidedRow of written) tally.add(decidedRow);
   const { changedPages = 0 } = checkpoint;
   const unnamed = unreadable.filter(({ id }) => id === null).length;
   return {
@@ -102,7 +102,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
     schema: tally.schema,
     created: tally.created,
     counted: tally.counted,
-    isSettled: isOwn && left.size === 0 && written.every(({ decision }) => decision.write !== null),
+    isSettled: isOwn && leftAlone.size === 0 && written.every(({ decision }) => decision.write !== null),
     members: isSame ? null : { page: number, keys },
     left: by === 'walk' ? 0 : decided.filter(({ decision }) => decision.write?.event != null).length - written.length,
     isOutdated: isOld,

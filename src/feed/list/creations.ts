@@ -52,15 +52,15 @@ export async function suspiciousCreations(
 ): Promise<number> {
   const { checkpoint, verdict } = list;
   if (checkpoint.mode === 'baseline' || verdict.heldSince !== null) return 0;
-  const known = rows.filter(({ storedDigest }) => isKnown(storedDigest)).length;
-  if (known === rows.length) return 0;
+  const knownRows = rows.filter(({ storedDigest }) => isKnown(storedDigest)).length;
+  if (knownRows === rows.length) return 0;
   const guard = guardOf(list);
-  const fresh = freshWith(list, guard, rows.length - known);
-  const soFar = { seen: checkpoint.counts.seen + rows.length, known: (checkpoint.known ?? 0) + known };
+  const fresh = freshWith(list, guard, rows.length - knownRows);
+  const soFar = { seen: checkpoint.counts.seen + rows.length, known: (checkpoint.known ?? 0) + knownRows };
   // The list may have been replaced after the walk had shown known records.
   const isOfAnother = async (): Promise<boolean> =>
     (isWalk && isStrange(soFar, guard)) ||
-    (known === 0 && isStrange({ seen: rows.length, known }, guard) && !(await isOurs()));
+    (knownRows === 0 && isStrange({ seen: rows.length, known: knownRows }, guard) && !(await isOurs()));
   return isSuspicious({ fresh, isStrange: await isOfAnother() }, guard, verdict) ? fresh : 0;
 }
 
@@ -109,15 +109,15 @@ export function heldCreations(list: FeedList, at: string): Held | null {
   const reported = freshWith(list, guard);
   const total = { seen: counts.seen, fresh: counts.held + reported, allowed: 0 };
   if (!isHeld(total, guard)) return null;
-  const known = { seen: knownSeen(total), of: guard.before };
+  const knownShare = { seen: knownSeen(total), of: guard.before };
   return {
     what: 'creations',
-    why: isReplaced(known) ? 'replaced' : 'too many',
+    why: isReplaced(knownShare) ? 'replaced' : 'too many',
     count: counts.held,
     of: counts.seen,
     since: heldSince,
     at,
-    known,
+    known: knownShare,
     reported,
   };
 }

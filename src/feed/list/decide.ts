@@ -29,13 +29,13 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const { key, record, stored } = row;
   const { rules, baseline, observation, verdict, snapshots } = context;
   const input: DetectInput = { key, record, stored, rules, baseline, observation, snapshots };
-  const found = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
+  const detected = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
   // Neither stored nor emitted until a person accepts them.
-  if (found.kind === 'created' && verdict.heldSince !== null) return { kind: 'held', write: null };
+  if (detected.kind === 'created' && verdict.heldSince !== null) return { kind: 'held', write: null };
   // Receivers that were told of it once would go on without it, or with what it was then.
   const isReported = (stored?.sequence ?? 0) > 0;
-  const isQuiet = found.kind === 'created' && verdict.quiet === true && !isReported;
-  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: 0, event: null, isDiscarded: true } : found;
+  const isQuiet = detected.kind === 'created' && verdict.quiet === true && !isReported;
+  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: 0, event: null, isDiscarded: true } : detected;
   return {
     kind: detection.kind,
     write: recordWrite(row, input, detection),

@@ -81,8 +81,8 @@ const FOUND_AT_FIRST = { found: 1, ofSeconds: 60 };
 function foundByWalks({ counts, byShortcuts = 0 }: Checkpoint, completedAt: string, lastSweep: SweepSummary): number {
   const { created, edited, refreshed, deleted } = counts;
   const seconds = Math.max(1_000, Date.parse(completedAt) - Date.parse(lastSweep.completedAt)) / 1_000;
-  const found = Math.max(0, created + edited + refreshed + deleted - byShortcuts);
-  const now = (found + FOUND_AT_FIRST.found) / (seconds + FOUND_AT_FIRST.ofSeconds);
+  const changes = Math.max(0, created + edited + refreshed + deleted - byShortcuts);
+  const now = (changes + FOUND_AT_FIRST.found) / (seconds + FOUND_AT_FIRST.ofSeconds);
   return (now + (lastSweep.foundByWalks ?? now)) / 2;
 }
 

@@ -117,10 +117,10 @@ class ShortcutRequests {
     const read = reading.catch(() => undefined).then(() => (walk.isRead = true));
     if (this.#list.options.shortcuts === undefined) return;
     for (;;) {
-      for (const one of [...this.#underWay]) {
-        if (one.answer === undefined) continue;
-        this.#underWay.delete(one);
-        yield one.answer;
+      for (const request of [...this.#underWay]) {
+        if (request.answer === undefined) continue;
+        this.#underWay.delete(request);
+        yield request.answer;
       }
       while (this.#underWay.size < AT_ONCE && (await this.#askForNext()));
       if (walk.isRead) return;
@@ -158,9 +158,9 @@ class ShortcutRequests {
     if (shortcut == null) return false;
     const drop = new AbortController();
     const asking = askForShortcut(list, shortcut, AbortSignal.any([list.options.signal, drop.signal]));
-    const one: UnderWay = { shortcut, drop, asking };
-    this.#underWay.add(one);
-    void asking.then((answer) => (one.answer = answer));
+    const request: UnderWay = { shortcut, drop, asking };
+    this.#underWay.add(request);
+    void asking.then((answer) => (request.answer = answer));
     return true;
   }
 }

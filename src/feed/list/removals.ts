@@ -141,10 +141,10 @@ async function withoutNewcomers(
 }
 
 /** After another source's baseline: dropped without events. Sequences stay, so an id seen again counts on. */
-async function dropFormer(list: FeedList, membership: Membership, left: readonly string[]): Promise<void> {
+async function dropFormer(list: FeedList, membership: Membership, vanished: readonly string[]): Promise<void> {
   const { workspace, log } = list.deps;
   const present = new Set([...membership.changed.values()].flat());
-  const entries = new Map([...left, ...membership.missing.keys()].map((key) => [key, null] as const));
+  const entries = new Map([...vanished, ...membership.missing.keys()].map((key) => [key, null] as const));
   const gone = new Set([...entries.keys()].filter((key) => !present.has(key)));
   await commitSteps(list, { entries, gone, discarded: new Set(), snapshots: 0, survivors: new Map() });
   const facts = { workspace, list: list.name, dropped: gone.size, sweepId: list.checkpoint.sweepId };

@@ -193,7 +193,7 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
 async function showsKnownElsewhere(
   list: FeedList,
   number: number,
-  read: (other: PageToRead) => Promise<Page | null>,
+  read: (page: PageToRead) => Promise<Page | null>,
 ): Promise<boolean> {
   const [second] = number === 1 ? await list.deps.store.pages(list.name, 2, 1) : [];
   if (number === 1 && second == null) return false;

@@ -21,8 +21,8 @@ export function createCreditStore({ redis, keys, workspace }: WorkspaceRedis) {
     },
     async of(list: ListName, ids: readonly string[]): Promise<Credit[][]> {
       const at = { what: 'rows of a history', key } as const;
-      const found = await redis.hmget(key, ...ids.map((id) => `${list} ${id}`));
-      return found.map((text) => (text?.split('\n') ?? []).map((line) => readJson(creditSchema, line, at)));
+      const texts = await redis.hmget(key, ...ids.map((id) => `${list} ${id}`));
+      return texts.map((text) => (text?.split('\n') ?? []).map((line) => readJson(creditSchema, line, at)));
     },
   };
 }

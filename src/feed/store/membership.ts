@@ -103,8 +103,8 @@ function heldDecisions(scope: WorkspaceRedis) {
 
 async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[] | null> {
   const ids = new Set<string>();
-  for await (const found of redis.sscanStream(keys.unconfirmed(workspace, list), { count: CHUNK }))
-    for (const id of found as string[]) ids.add(id);
+  for await (const batch of redis.sscanStream(keys.unconfirmed(workspace, list), { count: CHUNK }))
+    for (const id of batch as string[]) ids.add(id);
   return ids.size === 0 ? null : [...ids].sort();
 }
 
@@ -138,8 +138,8 @@ async function* pagesIn(
 async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Map<string, Missing>> {
   const hash = keys.missing(workspace, list);
   const missing = new Map<string, Missing>();
-  for await (const found of redis.hscanStream(hash, { count: CHUNK })) {
-    const flat = found as string[];
+  for await (const batch of redis.hscanStream(hash, { count: CHUNK })) {
+    const flat = batch as string[];
     for (let at = 0; at < flat.length; at += 2) {
       const [key = '', json = ''] = [flat[at], flat[at + 1]];
       missing.set(

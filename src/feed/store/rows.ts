@@ -23,7 +23,7 @@ export async function recognisedRows(
 ): Promise<boolean[]> {
   const touched = [keys.rows(workspace, list)];
   return await inChunks(wanted, async (chunk) => {
-    const known = (await recogniseRows.run(redis, touched, chunk.flatMap(rowField))) as number[];
-    return known.map((one) => one === 1);
+    const recognised = (await recogniseRows.run(redis, touched, chunk.flatMap(rowField))) as number[];
+    return recognised.map((one) => one === 1);
   });
 }

@@ -16,7 +16,7 @@ const CHUNK = 1_000;
 export async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
   const all: T[] = [];
   for (let at = 0; at < wanted.length; at += CHUNK) {
-    for (const one of await read(wanted.slice(at, at + CHUNK))) all.push(one);
+    for (const result of await read(wanted.slice(at, at + CHUNK))) all.push(result);
   }
   return all;
 }
@@ -82,12 +82,12 @@ export async function* everyRecord(scope: WorkspaceRedis, list: ListName) {
 
 /** Fields and values in turns, as HSCAN gives them. */
 export function recordsIn(flat: readonly Buffer[]): [key: string, value: Buffer][] {
-  const found: [string, Buffer][] = [];
+  const records: [string, Buffer][] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
     const [field, value] = [flat[at], flat[at + 1]];
-    if (field !== undefined && value !== undefined) found.push([keyOfField(field), value]);
+    if (field !== undefined && value !== undefined) records.push([keyOfField(field), value]);
   }
-  return found;
+  return records;
 }
 
 /** How many records of the list are stored, deleted ones included. */

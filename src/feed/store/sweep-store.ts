@@ -46,10 +46,10 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
   const scope = { redis, keys, workspace };
   const membership = membershipStore(scope);
   const own: Steps = new Map();
-  const known = (): Steps => guard?.steps(workspace) ?? own;
+  const knownSteps = (): Steps => guard?.steps(workspace) ?? own;
   const sent = new Map<string, string>();
   const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
-    const steps = known();
+    const steps = knownSteps();
     const result = await commit(scope, list, step, { sent, steps });
     if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
     // An epoch begins, which takes the lease.
@@ -63,7 +63,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     return result;
   };
   return {
-    ...leases(scope, { known, sent, guard }),
+    ...leases(scope, { known: knownSteps, sent, guard }),
     ...records(scope),
     ...shortcuts(scope),
     ...membership,
@@ -188,8 +188,8 @@ async function readPages(
   { from, count }: { from: number; count: number },
 ): Promise<(StoredPage | null)[]> {
   const key = keys.pages(workspace, list);
-  const found = await redis.hmget(key, ...Array.from({ length: count }, (_, index) => String(from + index)));
-  return found.map((json, index) =>
+  const texts = await redis.hmget(key, ...Array.from({ length: count }, (_, index) => String(from + index)));
+  return texts.map((json, index) =>
     json === null ? null : readJson(storedPageSchema, json, { what: 'a page', key, field: String(from + index) }),
   );
 }

@@ -156,7 +156,7 @@ export class Plan {
   }
 
   name(named: readonly Aimed[]): void {
-    for (const one of [...named].sort((first, second) => first.atMs - second.atMs)) this.#names.add(one);
+    for (const aimed of [...named].sort((first, second) => first.atMs - second.atMs)) this.#names.add(aimed);
   }
 
   giveBack(): Aimed[] {
@@ -173,9 +173,9 @@ export class Plan {
     const free = pages.filter((page) => this.#isFree(page, nowMs));
     let best: PlannedPage | null = null;
     for (const page of new Set(free)) {
-      const one = this.#planned(page, ends.get(page), ids.get(page) ?? []);
-      if (one.value(nowMs) >= Math.max(WORTH, best?.value(nowMs) ?? 0) && one.value(nowMs) !== best?.value(nowMs))
-        best = one;
+      const plan = this.#planned(page, ends.get(page), ids.get(page) ?? []);
+      if (plan.value(nowMs) >= Math.max(WORTH, best?.value(nowMs) ?? 0) && plan.value(nowMs) !== best?.value(nowMs))
+        best = plan;
     }
     return best;
   }

@@ -92,9 +92,9 @@ export class ListShortcuts {
   async next(nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
     await this.#readQueue(nowMs);
-    const found = await this.#next(nowMs);
-    this.#lookMs = found === null ? nowMs + QUEUE_MS : nowMs;
-    return found;
+    const shortcut = await this.#next(nowMs);
+    this.#lookMs = shortcut === null ? nowMs + QUEUE_MS : nowMs;
+    return shortcut;
   }
 
   /** The page will not be read: its records are looked for again. */
@@ -201,8 +201,8 @@ export class ListShortcuts {
 
   async #cursorOf(page: number): Promise<string | null | undefined> {
     if (page === 1) return null;
-    const known = this.#cursors.get(page);
-    if (known !== undefined) return known;
+    const remembered = this.#cursors.get(page);
+    if (remembered !== undefined) return remembered;
     const [stored] = await this.#deps.store.pages(this.#deps.list, page, 1);
     const cursor = stored?.cursor ?? undefined;
     if (cursor !== undefined) this.#cursors.set(page, cursor);
