@@ -49,13 +49,13 @@ export async function* queryLog(
     return readLog(scope, { workspace, order, from: start, to, ...most });
   });
   const [only] = logs;
-  let left = limit;
+  let remaining = limit;
   for await (const batch of logs.length === 1 && only !== undefined ? only : together(logs, order)) {
     if (signal?.aborted === true) return;
-    const wanted = isAll && batch.length <= left ? batch : batch.filter(isWanted).slice(0, left);
+    const wanted = isAll && batch.length <= remaining ? batch : batch.filter(isWanted).slice(0, remaining);
     if (wanted.length > 0) yield wanted;
-    left -= wanted.length;
-    if (left <= 0) return;
+    remaining -= wanted.length;
+    if (remaining <= 0) return;
   }
 }
 
@@ -85,16 +85,16 @@ async function* readLog(
     answer.catch(() => undefined);
     return answer;
   };
-  let [count, left] = [Math.min(FIRST, most), most];
+  let [count, remaining] = [Math.min(FIRST, most), most];
   let asked: ReturnType<typeof ask> | null = null;
   for (let [after, isFirst] = [from, true]; ; isFirst = false) {
-    const found: StreamEntry[] = await (asked ?? ask(after, count));
-    const batch = found.map((entry) => new LogEntry(workspace, log, entry));
-    left -= batch.length;
+    const entries: StreamEntry[] = await (asked ?? ask(after, count));
+    const batch = entries.map((entry) => new LogEntry(workspace, log, entry));
+    remaining -= batch.length;
     after = batch.at(-1)?.logId ?? after;
-    const isEnd = batch.length < count || left <= 0;
+    const isEnd = batch.length < count || remaining <= 0;
     const size = batch.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    count = Math.min(left, MOST_AT_ONCE, 2 * count, Math.ceil((count * mostBytes) / size));
+    count = Math.min(remaining, MOST_AT_ONCE, 2 * count, Math.ceil((count * mostBytes) / size));
     // Redis reads the next ones while these are used. Often the first are enough.
     asked = isEnd || isFirst ? null : ask(after, count);
     if (batch.length > 0) yield batch;
@@ -124,10 +124,10 @@ async function* together(
     waiting = (await Promise.all(read)).filter(({ entries }) => entries.length > 0);
     if (waiting.length === 0) return;
     const knownTo = Math.min(...waiting.map(({ entries }) => Math.max(...entries.slice(-1).map(timeOf))));
-    const known = waiting.flatMap(({ entries }) => {
+    const ready = waiting.flatMap(({ entries }) => {
       const end = entries.findIndex((entry) => timeOf(entry) > knownTo);
       return entries.splice(0, end < 0 ? entries.length : end);
     });
-    yield known.sort((one, other) => timeOf(one) - timeOf(other));
+    yield ready.sort((one, other) => timeOf(one) - timeOf(other));
   }
 }

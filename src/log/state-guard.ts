@@ -61,9 +61,9 @@ interface GuardDeps {
 export function createStateGuard(deps: GuardDeps) {
   const guards = new Map<string, WorkspaceGuard>();
   const of = (workspace: string): WorkspaceGuard => {
-    const found = guards.get(workspace) ?? new WorkspaceGuard(workspace, deps);
-    guards.set(workspace, found);
-    return found;
+    const guard = guards.get(workspace) ?? new WorkspaceGuard(workspace, deps);
+    guards.set(workspace, guard);
+    return guard;
   };
   return {
     /** Reads the state, and writes one if it is missing. On another server, an epoch begins. */
@@ -156,13 +156,13 @@ class WorkspaceGuard {
   #adopt(state: WorkspaceState): void {
     const { log, clock } = this.#deps;
     const { workspace } = this.#scope;
-    const known = this.#known;
+    const previous = this.#known;
     const noticedAt = isoTime(clock.now());
     this.#known = { state, seenAt: noticedAt };
-    if (known === null || known.state.epoch === state.epoch) return;
+    if (previous === null || previous.state.epoch === state.epoch) return;
     this.steps = new Map();
-    if (state.id !== known.state.id) log.error({ workspace, lastSeenAt: known.seenAt, noticedAt }, LOST);
-    else if (state.rewound?.to !== known.state.rewound?.to) log.error({ workspace, ...state.rewound }, REWOUND);
+    if (state.id !== previous.state.id) log.error({ workspace, lastSeenAt: previous.seenAt, noticedAt }, LOST);
+    else if (state.rewound?.to !== previous.state.rewound?.to) log.error({ workspace, ...state.rewound }, REWOUND);
     else log.info({ workspace, epoch: state.epoch }, ANOTHER_SERVER);
   }
 
@@ -223,8 +223,8 @@ class WorkspaceGuard {
       redis.hget(keys.offsets(subscription), workspace),
       redis.get(keys.entered(subscription, workspace)),
     ]);
-    const found = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
-    return found.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
+    const offsets = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
+    return offsets.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
   }
 }
 
@@ -278,8 +278,8 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
 
 /** Refuses a state that would be misread. @throws ChangefeedError CF_STATE_FORMAT */
 export async function refuseOtherFormat(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
-  const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
-  found.forEach((json, index) => refuseOther(keys.state(workspaces[index] ?? ''), json));
+  const states = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
+  states.forEach((json, index) => refuseOther(keys.state(workspaces[index] ?? ''), json));
 }
 
 const epochSchema = z.object({ epoch: z.number() });
