@@ -79,9 +79,9 @@ export function diffRecords(before: AnyRecord, after: AnyRecord, comparison: Com
   const keys = [...new Set([...old.keys(), ...now.keys()])].sort();
   return keys.flatMap((key) => {
     const [was, is] = [old.get(key), now.get(key)];
-    const [one, other] = [was === undefined ? null : before[was], is === undefined ? null : after[is]];
-    if (was !== undefined && is !== undefined && textOf(one, comparison) === textOf(other, comparison)) return [];
-    return [{ field: is ?? was ?? key, before: one ?? null, after: other ?? null }];
+    const [from, to] = [was === undefined ? null : before[was], is === undefined ? null : after[is]];
+    if (was !== undefined && is !== undefined && textOf(from, comparison) === textOf(to, comparison)) return [];
+    return [{ field: is ?? was ?? key, before: from ?? null, after: to ?? null }];
   });
 }
 

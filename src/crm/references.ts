@@ -30,14 +30,14 @@ export function listsForWord(word: string, lists: Lists): ListName[] {
 
 /** The records that a record names, each once, in the order of its fields. */
 export function referencesIn(record: UncheckedRecord, lists: Lists): Reference[] {
-  const found = new Map<string, Reference>();
+  const references = new Map<string, Reference>();
   for (const [field, value] of Object.entries(record)) {
     const word = field.length > 2 && field.endsWith('Id') ? field.slice(0, -2) : field;
     const ids = word === field ? idsIn(value) : idsOf(value);
     if (ids.length === 0) continue;
-    for (const list of listsForWord(word, lists)) for (const id of ids) found.set(`${list} ${id}`, { list, id });
+    for (const list of listsForWord(word, lists)) for (const id of ids) references.set(`${list} ${id}`, { list, id });
   }
-  return [...found.values()];
+  return [...references.values()];
 }
 
 function idsOf(value: unknown): string[] {

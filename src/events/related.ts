@@ -38,10 +38,10 @@ export type Include = Readonly<Record<string, true | readonly string[]>>;
 /** The records to which an event's record refers, by the words of `include`; null where it refers to no such record. */
 export function referencesOf({ data }: ChangeEvent, include: Include, lists: Lists): [string, Reference | null][] {
   const record = data.after ?? data.before;
-  const found = record === null ? [] : referencesIn(record, lists);
+  const references = record === null ? [] : referencesIn(record, lists);
   return Object.keys(include).map((word) => {
     const names = listsForWord(word, lists);
-    return [word, found.find(({ list }) => names.includes(list)) ?? null];
+    return [word, references.find(({ list }) => names.includes(list)) ?? null];
   });
 }
 

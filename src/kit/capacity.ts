@@ -72,8 +72,8 @@ export class Capacity {
       const nowMs = this.#clock.monotonic();
       if (nowMs - askedMs > SAMPLE_MS + LATE_MS) this.#most = Math.max(LEAST, Math.floor(0.8 * this.#running.size));
       else if (this.#waiting.size > 0) this.#most = Math.ceil(1.1 * this.#most);
-      for (const one of this.#running) if (nowMs - one.sinceMs > TENURE_MS) this.#running.delete(one);
-      for (const one of this.#waiting) one.alive();
+      for (const work of this.#running) if (nowMs - work.sinceMs > TENURE_MS) this.#running.delete(work);
+      for (const work of this.#waiting) work.alive();
       this.#admit();
     }
     this.#isMeasuring = false;

@@ -27,9 +27,9 @@ export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } 
   const startAll = async (): Promise<void> => {
     for (const part of parts) {
       abandon.signal.throwIfAborted();
-      const one = { part, starting: part.start(abandon.signal) };
-      started.push(one);
-      await one.starting;
+      const startedPart = { part, starting: part.start(abandon.signal) };
+      started.push(startedPart);
+      await startedPart.starting;
     }
     abandon.signal.throwIfAborted();
   };
@@ -56,8 +56,8 @@ async function stopAll(started: readonly StartedPart[], deadlineMs: number): Pro
   const failed: { name: string; error: unknown }[] = [];
   for (const [index, { part, starting }] of started.entries()) {
     // A part that hangs uses at most half of the remaining time, so that the parts after it are still stopped.
-    const left = Math.max(0, deadline - systemClock.now());
-    const share = index === started.length - 1 ? left : left / 2;
+    const remainingMs = Math.max(0, deadline - systemClock.now());
+    const share = index === started.length - 1 ? remainingMs : remainingMs / 2;
     const stopped = starting.then(
       () => part.stop(),
       () => part.stop(),

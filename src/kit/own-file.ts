@@ -15,10 +15,10 @@ export function readOwnFile(path: string): string | null | undefined {
     throw error;
   }
   try {
-    const found = fstatSync(file);
+    const stats = fstatSync(file);
     const user = process.getuid?.();
-    const isOurs = user === undefined || (found.uid === user && (found.mode & 0o077) === 0);
-    return isOurs && found.isFile() ? readFileSync(file, 'utf8') : null;
+    const isOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
+    return isOurs && stats.isFile() ? readFileSync(file, 'utf8') : null;
   } finally {
     closeSync(file);
   }

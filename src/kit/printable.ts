@@ -13,10 +13,10 @@ export function shorten(text: string, longest: number): string {
   const start = text.slice(0, 4 * longest);
   if (start === text && Array.from(text).length <= longest) return text;
   let kept = '';
-  let left = longest - 1;
+  let room = longest - 1;
   for (const { segment } of segmenter.segment(start)) {
-    left -= Array.from(segment).length;
-    if (left < 0) break;
+    room -= Array.from(segment).length;
+    if (room < 0) break;
     kept += segment;
   }
   return `${kept}…`;

@@ -20,9 +20,9 @@ export class Tally {
   }
 
   add(facts: object, cause = ''): void {
-    const found = this.#causes.get(cause);
-    const timer = found?.timer ?? this.#timer(cause, FIRST_AFTER_MS);
-    this.#causes.set(cause, { times: (found?.times ?? 0) + 1, facts, timer });
+    const counted = this.#causes.get(cause);
+    const timer = counted?.timer ?? this.#timer(cause, FIRST_AFTER_MS);
+    this.#causes.set(cause, { times: (counted?.times ?? 0) + 1, facts, timer });
   }
 
   /** Logs what has not been logged. */
@@ -34,11 +34,11 @@ export class Tally {
   }
 
   #flush(cause: string): void {
-    const found = this.#causes.get(cause);
+    const counted = this.#causes.get(cause);
     this.#causes.delete(cause);
-    if (found === undefined || found.times === 0) return;
-    this.#say({ ...found.facts, times: found.times });
-    this.#causes.set(cause, { ...found, times: 0, timer: this.#timer(cause, EVERY_MS) });
+    if (counted === undefined || counted.times === 0) return;
+    this.#say({ ...counted.facts, times: counted.times });
+    this.#causes.set(cause, { ...counted, times: 0, timer: this.#timer(cause, EVERY_MS) });
   }
 
   /** It does not keep the process alive. */

@@ -55,7 +55,7 @@ export function nameOf(list: ListRef): ListName {
 
 export function descriptorOf(list: ListRef): ListDescriptor {
   if (typeof list !== 'string') return list;
-  const found = BUILT_IN.find(({ name }) => name === list);
-  if (found === undefined) throw new TypeError(`"${list as string}" is not a built-in list: give its descriptor.`);
-  return found;
+  const descriptor = BUILT_IN.find(({ name }) => name === list);
+  if (descriptor === undefined) throw new TypeError(`"${list as string}" is not a built-in list: give its descriptor.`);
+  return descriptor;
 }

@@ -28,11 +28,11 @@ function problemOf(issue: z.core.$ZodIssue, { schema, raw, owner, remedyOf }: Ex
   const { path } = issue;
   const at = { path, owner: path.length === 0 ? (owner ?? 'the configuration') : owner };
   if (issue.code === 'custom' && issue.params?.['whole'] === true) return { ...at, problem: issue.message };
-  const found = valueAt(raw, issue.path);
-  const variable = unsetVariableIn(found);
+  const value = valueAt(raw, issue.path);
+  const variable = unsetVariableIn(value);
   if (variable !== undefined) return { ...at, problem: unsetText(variable), variable };
-  const suggestion = found === undefined || found === '' ? remedyOf?.(path) : undefined;
-  const problem = `found ${show(found, visibilityAt(schema, issue.path))}; allowed: ${issue.message}`;
+  const suggestion = value === undefined || value === '' ? remedyOf?.(path) : undefined;
+  const problem = `found ${show(value, visibilityAt(schema, issue.path))}; allowed: ${issue.message}`;
   return { ...at, problem, suggestion };
 }
 

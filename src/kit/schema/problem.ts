@@ -59,10 +59,10 @@ export async function whileCollecting<T>(
 }
 
 /** @returns false when nothing collects problems: then the caller throws */
-export function collectProblems(found: readonly ConfigProblem[]): boolean {
+export function collectProblems(newProblems: readonly ConfigProblem[]): boolean {
   const problems = collections.getStore();
   if (problems === undefined) return false;
   const { stack = '' } = new Error();
-  problems.push(...found.map((problem) => ({ ...problem, stack })));
+  problems.push(...newProblems.map((problem) => ({ ...problem, stack })));
   return true;
 }

@@ -65,7 +65,7 @@ export function readRedisUrl(text: string): RedisAddress | string {
     one === '' ? undefined : decodeURIComponent(one),
   );
   const sentinelPassword = first.searchParams.get('sentinelPassword') ?? undefined;
-  for (const one of urls) one.pathname = '';
+  for (const url of urls) url.pathname = '';
   return {
     kind,
     nodes,
