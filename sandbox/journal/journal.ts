@@ -99,9 +99,9 @@ export class Journal {
       entry.visibleAt = at;
       this.#options.write({ line: 'visible', mutation: entry.mutation, list: entry.list, id: entry.id, at });
     }
-    const left = waiting.filter((each) => each.version > version);
-    if (left.length === 0) pending.delete(index);
-    else pending.set(index, left);
+    const stillWaiting = waiting.filter((each) => each.version > version);
+    if (stillWaiting.length === 0) pending.delete(index);
+    else pending.set(index, stillWaiting);
   }
 
   #entryOf({ number, kind, at, by }: Mutation, { list, id, direct, before, after }: RecordChange): WritableLine {

@@ -54,13 +54,13 @@ export function pick<K extends SandboxListName>(
   if (rows.length === 0) return null;
   // Each that fits is equally likely. A search from a random place finds those most often that stand behind a long gap.
   for (let tries = 0; tries < TRIES; tries++) {
-    const found = fitting(roll.below(rows.length));
-    if (found !== null) return found;
+    const row = fitting(roll.below(rows.length));
+    if (row !== null) return row;
   }
   const start = roll.below(rows.length);
   for (let step = 0; step < Math.min(rows.length, SCAN); step++) {
-    const found = fitting((start + step) % rows.length);
-    if (found !== null) return found;
+    const row = fitting((start + step) % rows.length);
+    if (row !== null) return row;
   }
   return null;
 }

@@ -82,21 +82,21 @@ export function scoreEvents({ journal, events, ...options }: ScoreOptions): Scor
   const tally = new Tally(truth);
   for (const event of distinct) tally.add(event);
   const steps = [...truth.histories.values()].flatMap((history) => history.steps);
-  const found = steps.filter((step) => tally.found.has(step));
+  const foundSteps = steps.filter((step) => tally.found.has(step));
   const missed = steps.filter((step) => !tally.found.has(step));
   const count = (fits: (step: Step) => boolean): Found => ({
     expected: steps.filter(fits).length,
-    found: found.filter(fits).length,
+    found: foundSteps.filter(fits).length,
   });
   const ofVerb = (verb: ChangeVerb): Found => count((step) => step.verb === verb);
   const delays = (fromMs: (step: Step) => number): Delays =>
-    delaysOf(found.map((step) => (tally.found.get(step) ?? NaN) - fromMs(step)));
+    delaysOf(foundSteps.map((step) => (tally.found.get(step) ?? NaN) - fromMs(step)));
   const lists = [...new Set(steps.map(({ line }) => line.list))];
   return {
     events: events.length,
     expected: steps.length,
-    found: found.length,
-    recall: steps.length === 0 ? 1 : found.length / steps.length,
+    found: foundSteps.length,
+    recall: steps.length === 0 ? 1 : foundSteps.length / steps.length,
     byVerb: { created: ofVerb('created'), updated: ofVerb('updated'), deleted: ofVerb('deleted') },
     byList: Object.fromEntries(lists.map((list) => [list, count(({ line }) => line.list === list)])),
     falseEvents: tally.inventions.length,

@@ -142,8 +142,8 @@ export class World {
   }
 
   #idsOf(kind: Kind): Ids {
-    const known = this.#ids.get(kind);
-    if (known !== undefined) return known;
+    const ids = this.#ids.get(kind);
+    if (ids !== undefined) return ids;
     const made = new Ids(this.context.seed, numberOf(kind));
     this.#ids.set(kind, made);
     return made;
