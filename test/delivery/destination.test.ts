@@ -68,6 +68,7 @@ describe('destination', () => {
     await appendEvents(test, [changeEvent({ record: 't', sequence: 1, list: 'todo' })]);
     await eventually(() => expect(attempts).toHaveLength(2));
     expect(attempts).toEqual(['first', 'first']);
+    expect(Number(await test.redis.hget(test.keys.pace(TO), 'alone'))).toBeGreaterThan(Date.now());
     answer();
     await eventually(() => expect(attempts).toEqual(['first', 'first', 'second']));
   });

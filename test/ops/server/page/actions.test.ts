@@ -59,7 +59,7 @@ describe('actions', () => {
     expect(await act('replay', { ...range, dryRun: true })).toMatchObject({ count: 1 });
     const { id } = await act('replay', range);
     await eventually(() => expect(handled).toEqual(['p1', 'p2', 'p1']));
-    await eventually(async () => expect(await act('replay/stop', { id })).toEqual({ count: 0 }));
+    await eventually(async () => expect(await act('replay/stop', { id })).toEqual({ count: 0, dropped: 0 }));
   });
 
   it('actions: an event that another process has erased cannot be read, although this one has handled it', async () => {
