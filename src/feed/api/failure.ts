@@ -59,11 +59,11 @@ export function smallerPages(list: ListRef): string {
 }
 
 /** The error of a try without an answer, or with an incomplete one. */
-export function noAnswer(asked: Asked, failed: Pick<Failed, 'status' | 'what' | 'cause'>): ChangefeedError {
+export function noAnswer(asked: Asked, failed: Pick<FailedAnswer, 'status' | 'what' | 'cause'>): ChangefeedError {
   return failure('CF_UNAVAILABLE', asked, failed);
 }
 
-export function unreadable(asked: Asked, { advice = '', ...failed }: Omit<Failed, 'answer'>): ChangefeedError {
+export function unreadable(asked: Asked, { advice = '', ...failed }: Omit<FailedAnswer, 'answer'>): ChangefeedError {
   return failure('CF_PAGE_MALFORMED', asked, { ...failed, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }
 
@@ -107,7 +107,7 @@ function hostOf(location: string | undefined, host: string): string {
   return location !== undefined && URL.canParse(location, base) ? new URL(location, base).host : 'nowhere';
 }
 
-interface Failed {
+interface FailedAnswer {
   /** The failure in words: the part of the message after `Workspace "acme", list "people", page 4: `. */
   what: string;
   /** @defaultValue that nothing was written */
@@ -122,7 +122,7 @@ interface Failed {
 function failure(
   code: ErrorCode,
   { workspace, list, page, redact, now }: Asked,
-  { what, advice = NOTHING_WRITTEN, answer, status = answer?.status ?? null, cause }: Failed,
+  { what, advice = NOTHING_WRITTEN, answer, status = answer?.status ?? null, cause }: FailedAnswer,
 ): ChangefeedError {
   const words = answer === undefined ? '' : wordsOf(answer.body.toString(), redact);
   const said = words === '' ? what : `${what} ("${words}")`;

@@ -144,14 +144,14 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-interface Line<Waiting> {
+interface WaitingLine<Waiting> {
   waiting: Waiting[];
   /** Virtual time at which its next request is due. */
   due: number;
 }
 
 function createTurns<Waiting>(weightOf: (name: string) => number) {
-  const lines = new Map<string, Line<Waiting>>();
+  const lines = new Map<string, WaitingLine<Waiting>>();
   // The virtual time of the last request taken.
   let time = 0;
   let size = 0;
@@ -185,6 +185,6 @@ function createTurns<Waiting>(weightOf: (name: string) => number) {
   };
 }
 
-function byDue<Waiting>([, one]: [string, Line<Waiting>], [, other]: [string, Line<Waiting>]): number {
+function byDue<Waiting>([, one]: [string, WaitingLine<Waiting>], [, other]: [string, WaitingLine<Waiting>]): number {
   return one.due - other.due;
 }

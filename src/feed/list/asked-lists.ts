@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.js';
 import type { ListTimes } from '../store/schedule.js';
 import { usualPeriodMs, type Pace } from './schedule.js';
 
-interface Asked {
+interface AskedList {
   /** Time of the monotonic clock. */
   atMs: number;
   periodMs: number;
@@ -16,7 +16,7 @@ interface Asked {
 const LEAST_MS = 10_000;
 
 export class AskedLists {
-  readonly #lists = new Map<ListName, Asked>();
+  readonly #lists = new Map<ListName, AskedList>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {

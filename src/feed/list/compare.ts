@@ -15,7 +15,7 @@ import { movesOnPage, NO_MOVES } from '../detect/schema-drift/drift.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { isOfOtherMasks, movesSince, storedModifiedAt } from '../detect/stored-record.js';
 import type { SurveyQuestion } from '../detect/survey.js';
-import type { Checkpoint, Counted, CountedKind, RecordWrite, SweepCounts } from '../store/sweep-state.js';
+import type { AddedCounts, Checkpoint, CountedKind, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 import { decide, type DecidedRecord } from './decide.js';
 import { nameHeld, suspiciousCreations } from './creations.js';
 import type { FeedList } from './list.js';
@@ -36,17 +36,17 @@ export interface ComparedPage {
   askedAtMs: number | null;
 }
 
-interface Decided {
+interface DecidedRow {
   row: DifferingRecord;
   decision: DecidedRecord;
 }
 
-export interface Comparison {
+export interface PageComparison {
   keys: readonly string[];
   writes: RecordWrite[];
   schema: SchemaDelta;
   created: readonly string[];
-  counted: Counted;
+  counted: AddedCounts;
   /** Every record of the page is stored as the page shows it. */
   isSettled: boolean;
   /** Null: the members of the page are those of the last complete sweep. */
@@ -60,7 +60,7 @@ export interface Comparison {
 }
 
 /** @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id */
-export async function comparePage(list: FeedList, compared: ComparedPage): Promise<Comparison | SurveyQuestion> {
+export async function comparePage(list: FeedList, compared: ComparedPage): Promise<PageComparison | SurveyQuestion> {
   const { rules, checkpoint } = list;
   const { by, number, page } = compared;
   const { unreadable = [] } = page;
@@ -84,9 +84,9 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const asked = { rules, schema: list.schema, tracked: list.tracked, drifted, edited: verdict.edited };
   const { moved, moving } = baseline === null ? movesOnPage(seen, differing, asked) : NO_MOVES;
   if (by === 'walk' && moving.length > 0) return { about: 'fields', fields: moving };
-  const decided = differing.map((row): Decided => ({ row, decision: decide(row, answer) }));
+  const decided = differing.map((row): DecidedRow => ({ row, decision: decide(row, answer) }));
   const tally = new Tally(list, compared);
-  const isWritten = ({ row, decision }: Decided, index: number): boolean => {
+  const isWritten = ({ row, decision }: DecidedRow, index: number): boolean => {
     const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
     return decision.write?.event != null && !isMoving && isCertain(list, compared, { row, before, isOld });
   };
@@ -156,7 +156,7 @@ class Tally {
   readonly schema: SchemaDelta = new Map();
   readonly created: string[] = [];
   readonly counts: SweepCounts;
-  readonly counted: Counted = { fresh: 0, discarded: 0, quietly: 0 };
+  readonly counted: AddedCounts = { fresh: 0, discarded: 0, quietly: 0 };
   #muted: Readonly<Record<string, number>>;
   #edited: Readonly<Record<string, number>> | undefined;
 
@@ -169,7 +169,7 @@ class Tally {
     this.#edited = edited;
   }
 
-  add({ row, decision: { kind, write, mutedBy } }: Decided): void {
+  add({ row, decision: { kind, write, mutedBy } }: DecidedRow): void {
     const { key, record, state, stored } = row;
     const { rules, tracked } = this.#list;
     if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
@@ -195,7 +195,7 @@ class Tally {
     if (isFirst) this.#list.saw(key, this.#page.number);
   }
 
-  reached(): Comparison['reached'] {
+  reached(): PageComparison['reached'] {
     const edited = this.#edited;
     return { counts: this.counts, muted: this.#muted, ...(edited && { edited }) };
   }

@@ -79,7 +79,7 @@ export function firstLoad(pagesSoFar: number): WalkLoad {
   return { pages: 2 * pagesSoFar, changesPerSecond: null };
 }
 
-export function failureAfter(before: ListFailure | null, error: ChangefeedError, attempt: Attempt): ListFailure {
+export function failureAfter(before: ListFailure | null, error: ChangefeedError, attempt: SweepAttempt): ListFailure {
   const { nowMs, periodMs, random } = attempt;
   const cause = error.cause instanceof ChangefeedError ? error.cause : error;
   const attempts = (before?.attempts ?? 0) + 1;
@@ -98,7 +98,7 @@ export function failureAfter(before: ListFailure | null, error: ChangefeedError,
   };
 }
 
-export interface Attempt {
+export interface SweepAttempt {
   nowMs: number;
   periodMs: number;
   /** A number in [0, 1). */

@@ -14,7 +14,7 @@ import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import { ChangefeedError } from '../../kit/errors.js';
 import { NOT_RECOGNISED, type Checkpoint, type Step, type StoredPage } from '../store/sweep-state.js';
-import { comparePage, type Comparison } from './compare.js';
+import { comparePage, type PageComparison } from './compare.js';
 import { showsKnown } from './creations.js';
 import { isFinished, summarise } from './finish.js';
 import { isSameSource, pageTagOf, type FeedList } from './list.js';
@@ -133,7 +133,7 @@ function storedPage(
   { rules, visited }: FeedList,
   { cursor, nextCursor }: WalkAnswer,
   { digest }: Page,
-  { keys, isSettled }: Comparison,
+  { keys, isSettled }: PageComparison,
 ): StoredPage {
   const tag = pageTagOf(rules);
   return {
@@ -146,7 +146,7 @@ function storedPage(
 function shownBy(
   { rules }: FeedList,
   page: Page,
-  { keys, writes, created, left, isOutdated }: Comparison,
+  { keys, writes, created, left, isOutdated }: PageComparison,
   nextCursor: string | null,
 ): ShownPage {
   const isNew = new Set(created);

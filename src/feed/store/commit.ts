@@ -46,7 +46,7 @@ const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'rec
 const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
 
 type Argument = string | number | Buffer;
-export type FieldChange = [
+export type KeyChange = [
   key: number,
   op: 'set' | 'incr' | 'del' | 'add' | 'forget' | 'move' | 'take' | 'drop',
   field: string | number,
@@ -54,7 +54,7 @@ export type FieldChange = [
 ];
 
 /** `further`: changes of the walk as a whole, without records and events. They may be repeated. */
-export type CommittedStep = Step & { token: FencingToken; further?: readonly FieldChange[] };
+export type CommittedStep = Step & { token: FencingToken; further?: readonly KeyChange[] };
 
 export interface CommitOptions {
   /** The last step that was sent under each lease, by its token. */
@@ -112,28 +112,28 @@ function fieldChanges(
     summary = null,
   }: Step,
   isRows: boolean,
-): FieldChange[] {
+): KeyChange[] {
   return [
-    ...cursors.map((cursor): FieldChange => [KEYS.walkCursors, 'add', cursor, '']),
+    ...cursors.map((cursor): KeyChange => [KEYS.walkCursors, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
-    ...missing.map(([key, entry]): FieldChange =>
+    ...missing.map(([key, entry]): KeyChange =>
       entry === null ? [KEYS.missing, 'del', key, ''] : [KEYS.missing, 'set', key, JSON.stringify(entry)],
     ),
-    ...(isRows ? [] : created.map((key): FieldChange => [KEYS.created, 'add', key, ''])),
-    ...Object.entries(counted).flatMap(([field, by]): FieldChange[] =>
+    ...(isRows ? [] : created.map((key): KeyChange => [KEYS.created, 'add', key, ''])),
+    ...Object.entries(counted).flatMap(([field, by]): KeyChange[] =>
       by === 0 ? [] : [[KEYS.sweep, 'incr', field, by]],
     ),
-    ...[...schema].map(([name, by]): FieldChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
-    ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
-    ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies FieldChange]),
+    ...[...schema].map(([name, by]): KeyChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
+    ...schemaSequences.map(([field, sequence]): KeyChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
+    ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies KeyChange]),
     ...(summary === null
       ? []
-      : ['drifted', 'fresh', HELD_EXAMPLES].map((field): FieldChange => [KEYS.sweep, 'del', field, ''])),
+      : ['drifted', 'fresh', HELD_EXAMPLES].map((field): KeyChange => [KEYS.sweep, 'del', field, ''])),
     ...(heldExamples.length === 0
       ? []
-      : [[KEYS.sweep, 'set', HELD_EXAMPLES, JSON.stringify(heldExamples)] satisfies FieldChange]),
-    ...(isRows && summary !== null ? OF_RECORDS.map((key): FieldChange => [KEYS[key], 'drop', '', '']) : []),
+      : [[KEYS.sweep, 'set', HELD_EXAMPLES, JSON.stringify(heldExamples)] satisfies KeyChange]),
+    ...(isRows && summary !== null ? OF_RECORDS.map((key): KeyChange => [KEYS[key], 'drop', '', '']) : []),
   ];
 }
 
@@ -161,13 +161,13 @@ function timerArguments(writes: readonly RecordWrite[]): Argument[] {
   return [timers.length, ...timers.flat()];
 }
 
-function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
+function setMembers({ page, keys }: NonNullable<Step['members']>): KeyChange {
   return [KEYS.walkMembers, 'set', page, packKeys(keys)];
 }
 
 /** A page with other members waits for a complete sweep: in an abandoned one the stored members stay, as a skip needs. */
-function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
-  const forget: FieldChange = [KEYS.pages, 'forget', number, ''];
+function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): KeyChange[] {
+  const forget: KeyChange = [KEYS.pages, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
   if (stored === null) return [forget, [KEYS.walkPages, 'forget', number, '']];
   if (!hasOtherMembers) return [[KEYS.pages, 'set', number, JSON.stringify(stored)]];
@@ -175,19 +175,19 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
 }
 
 /** The walk that begins now is the first that must show what shortcuts created. @param outdated fields of the sweep */
-export function beginning(outdated: readonly string[]): FieldChange[] {
+export function beginning(outdated: readonly string[]): KeyChange[] {
   return [
     [KEYS.unconfirmed, 'take', '', KEYS.created],
-    ...outdated.map((name): FieldChange => [KEYS.sweep, 'del', name, '']),
+    ...outdated.map((name): KeyChange => [KEYS.sweep, 'del', name, '']),
   ];
 }
 
 /** @param ids seen by the abandoned sweep only. Their removal would go unnoticed otherwise */
-export function abandonment(ids: readonly string[]): FieldChange[] {
+export function abandonment(ids: readonly string[]): KeyChange[] {
   return [
-    ...ids.map((id): FieldChange => [KEYS.unconfirmed, 'add', id, '']),
+    ...ids.map((id): KeyChange => [KEYS.unconfirmed, 'add', id, '']),
     [KEYS.sweep, 'del', 'checkpoint', ''],
-    ...[KEYS.walkCursors, KEYS.walkMembers, KEYS.walkPages].map((key): FieldChange => [key, 'drop', '', '']),
+    ...[KEYS.walkCursors, KEYS.walkMembers, KEYS.walkPages].map((key): KeyChange => [key, 'drop', '', '']),
   ];
 }
 
@@ -195,14 +195,14 @@ export function abandonment(ids: readonly string[]): FieldChange[] {
  * A page is in one of the hashes at any time: in neither, its members would be lost, and with them their removals. Pages to forget
  * come first: after a crash, the promoted pages no longer show which they are.
  */
-export function promotion({ promote, drop, forget }: FinishedPages): FieldChange[] {
+export function promotion({ promote, drop, forget }: FinishedPages): KeyChange[] {
   return [
-    ...forget.map((page): FieldChange => [KEYS.pages, 'forget', page, '']),
-    ...promote.flatMap((page): FieldChange[] => [
+    ...forget.map((page): KeyChange => [KEYS.pages, 'forget', page, '']),
+    ...promote.flatMap((page): KeyChange[] => [
       [KEYS.walkMembers, 'move', page, KEYS.members],
       [KEYS.walkPages, 'move', page, KEYS.pages],
     ]),
-    ...drop.flatMap((page): FieldChange[] =>
+    ...drop.flatMap((page): KeyChange[] =>
       page === UNCONFIRMED
         ? [[KEYS.unconfirmed, 'drop', '', '']]
         : [KEYS.members, KEYS.pages].map((key) => [key, 'del', page, '']),

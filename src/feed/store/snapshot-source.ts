@@ -99,7 +99,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
 }
 
 /** A stored record as a receiver gets it. `left out`: it is not in the list, and a receiver that has it has an older sequence. */
-type Shown = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out'; event: null };
+type ShownRecord = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out'; event: null };
 
 interface StoredInput {
   key: string;
@@ -109,7 +109,7 @@ interface StoredInput {
   least: number | undefined;
 }
 
-function shownAs({ key, record: stored, rules, observation, least }: StoredInput): Shown {
+function shownAs({ key, record: stored, rules, observation, least }: StoredInput): ShownRecord {
   const { image, gone, sequence } = stored;
   if (isStored(stored) && image !== null) {
     const record = JSON.parse(image) as UncheckedRecord;

@@ -216,7 +216,7 @@ export interface Step {
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
-  counted?: Partial<Counted>;
+  counted?: Partial<AddedCounts>;
   /** Keys of new records that the walk under way need not show, because a shortcut has created them. */
   created?: readonly string[];
   schema?: SchemaDelta;
@@ -230,7 +230,7 @@ export interface Step {
 export const SNAPSHOTS_FIELD = 'snapshots';
 
 /** Numbers that a step adds to those of its list. */
-export interface Counted {
+export interface AddedCounts {
   /** New records that are reported, since the last complete sweep. */
   fresh: number;
   /** Records that are said to be discarded. */
@@ -275,7 +275,7 @@ export interface FinishedPages {
 }
 
 /** The two ends at which a list may grow, the pages that hold a named record, and those that hold open ones. */
-export type Kind = EndName | 'aimed' | 'open';
+export type ShortcutKind = EndName | 'aimed' | 'open';
 export type EndName = 'last' | 'first';
 
 const uses = z.object({ used: count, useful: count, wrong: count });
@@ -286,7 +286,10 @@ export const NO_USES: Uses = { used: 0, useful: 0, wrong: 0 };
 /** The facts that shortcuts have learned about a list. */
 export const learnedSchema = z.object({
   live: z.boolean(),
-  uses: z.object({ last: uses, first: uses, aimed: uses, open: uses.default(NO_USES) } satisfies Record<Kind, object>),
+  uses: z.object({ last: uses, first: uses, aimed: uses, open: uses.default(NO_USES) } satisfies Record<
+    ShortcutKind,
+    object
+  >),
   rates: z.record(z.string(), z.object({ found: count, of: count, atMs: count })),
 });
 export type Learned = z.infer<typeof learnedSchema>;

@@ -18,7 +18,7 @@ import {
   SNAPSHOTS_FIELD,
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { abandonment, beginning, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
+import { abandonment, beginning, commit, promotion, type CommittedStep, type KeyChange } from './commit.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { queryLog } from '../../log/query.js';
 import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
@@ -56,7 +56,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
     return { outcome: 'fenced', holder: null };
   };
-  const writeAll = async (list: ListName, token: FencingToken, all: readonly FieldChange[]): Promise<CommitResult> => {
+  const writeAll = async (list: ListName, token: FencingToken, all: readonly KeyChange[]): Promise<CommitResult> => {
     let result: CommitResult = { outcome: 'committed', events: 0 };
     for (let at = 0; at < all.length && result.outcome === 'committed'; at += CHANGES_AT_ONCE)
       result = await write(list, { token, writes: [], further: all.slice(at, at + CHANGES_AT_ONCE) });

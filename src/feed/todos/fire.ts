@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../../events/types.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import type { StoredTodo, Timer, TodoStore } from './todo-store.js';
 
-interface LastSweep {
+interface LastTodoSweep {
   readonly sweepId: string;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -46,7 +46,7 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
 }
 
 interface Moment extends Omit<FireOptions, 'clock'> {
-  last: LastSweep;
+  last: LastTodoSweep;
   /** When the todo is overdue, by its timer; null: it has none any more, and is not due soon either. */
   dueMs: number | null;
   nowMs: number;
@@ -106,12 +106,12 @@ const ON_TIME_MS = 30_000;
 /** A due time in the past when it was first seen (a todo created for yesterday) does not make the event late. */
 function isLate(
   atMs: number,
-  { learntAt, last, nowMs }: { learntAt: string | null; last: LastSweep; nowMs: number },
+  { learntAt, last, nowMs }: { learntAt: string | null; last: LastTodoSweep; nowMs: number },
 ): boolean {
   const from = learntAt === null ? atMs : Math.max(atMs, Date.parse(learntAt));
   return nowMs - from > ON_TIME_MS + 4 * Math.max(0, tookMs(last));
 }
 
-export function tookMs({ startedAt, completedAt }: LastSweep): number {
+export function tookMs({ startedAt, completedAt }: LastTodoSweep): number {
   return Date.parse(completedAt) - Date.parse(startedAt);
 }

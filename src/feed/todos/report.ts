@@ -75,7 +75,7 @@ async function countTodos(
   period: { sinceMs: number; nowMs: number },
 ): Promise<WorkspaceTodos> {
   const factsOf = factsIn({ ...period, timeZone });
-  const facts: TodoFacts[] = [];
+  const facts: CountedTodo[] = [];
   for await (const todos of store.everyTodo()) {
     for (const [at, [, { known }]] of todos.entries()) {
       // Chunks that are read ahead come without a pause, and time zones take long.
@@ -91,9 +91,9 @@ async function countTodos(
 }
 
 /** The facts of one todo that count. Kept in place of the todo, so that a large list is never in memory as a whole. */
-interface TodoFacts {
-  owner: Named | null;
-  teams: readonly Named[];
+interface CountedTodo {
+  owner: PersonOrTeam | null;
+  teams: readonly PersonOrTeam[];
   open: boolean;
   dueToday: boolean;
   overdue: boolean;
@@ -107,12 +107,12 @@ interface TodoFacts {
   completedOn: string | null;
 }
 
-interface Named {
+interface PersonOrTeam {
   id: string;
   name: string;
 }
 
-export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
+export function factsIn(period: Period): (todo: UncheckedRecord) => CountedTodo {
   const { sinceMs, nowMs, timeZone } = period;
   const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
   const today = dayOf(period);
@@ -141,7 +141,7 @@ export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
   };
 }
 
-export function sumsOf(todos: readonly TodoFacts[]): TodoSums {
+export function sumsOf(todos: readonly CountedTodo[]): TodoSums {
   return {
     total: countsOf(todos),
     people: groupsOf(todos, ({ owner }) => [owner]),
@@ -150,7 +150,7 @@ export function sumsOf(todos: readonly TodoFacts[]): TodoSums {
   };
 }
 
-function countsOf(todos: readonly TodoFacts[]): TodoCounts {
+function countsOf(todos: readonly CountedTodo[]): TodoCounts {
   const number = (what: 'open' | 'dueToday' | 'overdue' | 'completed'): number =>
     todos.filter((todo) => todo[what]).length;
   const due = todos.filter(({ wasDue }) => wasDue);
@@ -166,10 +166,10 @@ function countsOf(todos: readonly TodoFacts[]): TodoCounts {
 
 /** The one with the most open todos first. */
 function groupsOf(
-  todos: readonly TodoFacts[],
-  groupsOfTodo: (todo: TodoFacts) => readonly (Named | null)[],
+  todos: readonly CountedTodo[],
+  groupsOfTodo: (todo: CountedTodo) => readonly (PersonOrTeam | null)[],
 ): TodoGroup[] {
-  const groups = new Map<string | null, { id: string | null; name: string | null; todos: TodoFacts[] }>();
+  const groups = new Map<string | null, { id: string | null; name: string | null; todos: CountedTodo[] }>();
   for (const todo of todos) {
     for (const named of groupsOfTodo(todo)) {
       const { id, name } = named ?? { id: null, name: null };
@@ -183,8 +183,8 @@ function groupsOf(
     .sort((a, b) => b.open - a.open || b.completed - a.completed || (a.name ?? '').localeCompare(b.name ?? ''));
 }
 
-function daysOf(todos: readonly TodoFacts[]): TodoDay[] {
-  const days = new Map<string, TodoFacts[]>();
+function daysOf(todos: readonly CountedTodo[]): TodoDay[] {
+  const days = new Map<string, CountedTodo[]>();
   for (const todo of todos) {
     if (todo.completedOn === null) continue;
     const day = days.get(todo.completedOn) ?? [];

@@ -198,7 +198,7 @@ export function movesOfSchema({ moved, moves, valueTypes }: FieldMoves): Drifted
   const main = all.filter(({ rows }) => rows > HARDLY_ANY * moved);
   const isEmptyOnly = main.every(({ from, to }) => isEmptyValueType(from) && isEmptyValueType(to));
   const destinations = new Set(main.map(({ to }) => to));
-  const isOwnEdit = ({ from, to, rows }: Step): boolean =>
+  const isOwnEdit = ({ from, to, rows }: TypeMove): boolean =>
     rows < NEARLY_ALL * (valueTypes[from] ?? 0) &&
     (isEmptyOnly || (!destinations.has(to) && (valueTypes[to] ?? 0) > 0));
   const ofSchema = all.filter((step) => main.includes(step) || !isOwnEdit(step));
@@ -207,13 +207,13 @@ export function movesOfSchema({ moved, moves, valueTypes }: FieldMoves): Drifted
   return Object.fromEntries([...from].map((type) => [type, into(type)]));
 }
 
-interface Step {
+interface TypeMove {
   from: string;
   to: string;
   rows: number;
 }
 
-function steps(moves: Moves): Step[] {
+function steps(moves: Moves): TypeMove[] {
   return Object.entries(moves).flatMap(([from, into]) =>
     Object.entries(into).map(([to, rows]) => ({ from, to, rows })),
   );

@@ -15,7 +15,7 @@ import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { RecentMap } from './recent-map.js';
 import { changesPerRow, expected, gathered, gatheringMs, rateWorth, untilWalked, WORTH } from './waiting.js';
-import { NO_USES, type EndName, type Kind, type Learned, type Uses } from '../../store/sweep-state.js';
+import { NO_USES, type EndName, type Learned, type ShortcutKind, type Uses } from '../../store/sweep-state.js';
 import type { Aimed } from '../aim-queue.js';
 import { WaitingNames } from './waiting-names.js';
 
@@ -30,7 +30,7 @@ export interface PlanOptions {
 }
 
 export interface PlannedPage {
-  kind: Kind;
+  kind: ShortcutKind;
   /** The number that the page had in the last complete sweep, or would have behind its last page. */
   page: number;
   /** The cursor of an end. Absent: that of the last complete sweep. */
@@ -57,12 +57,12 @@ export interface ShownPage {
   open: OpenRecords;
 }
 
-export interface Place {
+export interface PagePlace {
   page: number;
   cursor: string | null;
 }
 
-interface End extends Place {
+interface End extends PagePlace {
   readMs: number;
   /** New records that are expected whatever its growth: the page is new, or a record is named that is not known. */
   expected: number;
@@ -94,7 +94,7 @@ export class Plan {
   #rates = new Rates();
   /** Kept cursors show current pages. Learned from a change newer than the last walk; lost with an older record. */
   live = false;
-  #uses: Record<Kind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
+  #uses: Record<ShortcutKind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
   readonly #ends = new Map<EndName, End>();
   readonly #open = new OpenPages();
   #pages = 0;
@@ -274,7 +274,7 @@ export class Plan {
     return Math.max(this.#leastRate, this.#perRow * rows);
   }
 
-  #trust(kind: Kind, nowMs: number): number {
+  #trust(kind: ShortcutKind, nowMs: number): number {
     return 4 ** -this.#rates.found(`wrong ${kind}`, nowMs);
   }
 
@@ -323,13 +323,13 @@ export class Plan {
     if (page > 1 && this.#pages > 1) this.#wasWrong('first', nowMs);
   }
 
-  #wasWrong(kind: Kind, nowMs: number): void {
+  #wasWrong(kind: ShortcutKind, nowMs: number): void {
     const name = `wrong ${kind}`;
     const most = MOST_WRONG - this.#rates.found(name, nowMs);
     this.#rates.add(name, { found: Math.max(0, Math.min(1, most)), of: 0 }, nowMs);
   }
 
-  #note(kind: Kind, seen: { isWrong: boolean; isRight: boolean; isFound: boolean }, nowMs: number): void {
+  #note(kind: ShortcutKind, seen: { isWrong: boolean; isRight: boolean; isFound: boolean }, nowMs: number): void {
     const { used, useful, wrong } = this.#uses[kind];
     this.#uses[kind] = {
       used: used + 1,
@@ -340,13 +340,13 @@ export class Plan {
     else if (seen.isRight) this.#rates.add(`wrong ${kind}`, { found: -1, of: 0 }, nowMs);
   }
 
-  #place(name: EndName, position: Place | null, nowMs: number): void {
+  #place(name: EndName, position: PagePlace | null, nowMs: number): void {
     const { readMs = nowMs - UNREAD_MS } = this.#ends.get(name) ?? {};
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
 }
 
-function positionOf(page: number, cursor: string | null | undefined): Place | null {
+function positionOf(page: number, cursor: string | null | undefined): PagePlace | null {
   return cursor === undefined ? null : { page, cursor };
 }

@@ -1,13 +1,13 @@
 /** Counts what is found in some time, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
 import { RecentMap } from './recent-map.js';
 
-export interface Rate {
+export interface FindRate {
   found: number;
   of: number;
 }
 
 /** The sums as they were at that time; as it is kept, in ms since the epoch. */
-export interface StoredRate extends Rate {
+export interface StoredRate extends FindRate {
   atMs: number;
 }
 
@@ -24,7 +24,7 @@ export class Rates {
   }
 
   /** @param prior counts as if it had been seen before */
-  rate(name: string, prior: Rate, nowMs: number): number {
+  rate(name: string, prior: FindRate, nowMs: number): number {
     const { found, of } = this.#now(name, nowMs);
     return (found + prior.found) / (of + prior.of);
   }
@@ -33,7 +33,7 @@ export class Rates {
     return this.#now(name, nowMs).found;
   }
 
-  add(name: string, { found, of }: Rate, nowMs: number): void {
+  add(name: string, { found, of }: FindRate, nowMs: number): void {
     const now = this.#now(name, nowMs);
     this.#rates.set(name, { found: Math.max(0, now.found + found), of: now.of + of, atMs: nowMs });
   }
@@ -42,7 +42,7 @@ export class Rates {
     return Object.fromEntries([...this.#rates].map(([name, rate]) => [name, { ...rate, atMs: rate.atMs + byMs }]));
   }
 
-  #now(name: string, nowMs: number): Rate {
+  #now(name: string, nowMs: number): FindRate {
     const { found, of, atMs } = this.#rates.get(name) ?? { found: 0, of: 0, atMs: nowMs };
     // A time in the future comes from a clock that was wrong.
     const part = 2 ** (-Math.max(0, nowMs - atMs) / HALF_LIFE_MS);

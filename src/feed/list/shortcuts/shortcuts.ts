@@ -7,7 +7,7 @@ import type { Log } from '../../../kit/log.js';
 import type { StoredSweep, SweepSummary } from '../../store/sweep-state.js';
 import type { SweepStore } from '../../store/sweep-store.js';
 import { KnownPages } from './page-index.js';
-import { Plan, type Place, type PlannedPage, type PlanOptions, type ShortcutPage, type ShownPage } from './plan.js';
+import { Plan, type PagePlace, type PlannedPage, type PlanOptions, type ShortcutPage, type ShownPage } from './plan.js';
 import { RecentMap } from './recent-map.js';
 import type { AimQueue } from '../aim-queue.js';
 
@@ -52,7 +52,7 @@ export class ListShortcuts {
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
   /** The places of new records, which no complete sweep has seen. */
-  readonly #newcomers = new RecentMap<string, Place>(MOST_NEWCOMERS);
+  readonly #newcomers = new RecentMap<string, PagePlace>(MOST_NEWCOMERS);
 
   constructor(deps: ShortcutsDeps) {
     this.#deps = deps;
@@ -131,7 +131,7 @@ export class ListShortcuts {
     if (events.some((event) => this.#isNewerThanLastSweep(event))) this.#plan.live = true;
   }
 
-  #isKept({ page, cursor }: Place): boolean {
+  #isKept({ page, cursor }: PagePlace): boolean {
     return cursor !== null && this.#cursors.get(page) === cursor;
   }
 
@@ -209,7 +209,7 @@ export class ListShortcuts {
     return cursor;
   }
 
-  #remember(place: Place, { created, keys }: { created: readonly string[]; keys: readonly string[] }): void {
+  #remember(place: PagePlace, { created, keys }: { created: readonly string[]; keys: readonly string[] }): void {
     const { page, cursor } = place;
     for (const id of created) this.#newcomers.set(id, { page, cursor });
     for (const id of keys) if (this.#newcomers.has(id)) this.#newcomers.set(id, { page, cursor });
