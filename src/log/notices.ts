@@ -22,10 +22,10 @@ const factsSchema = z.object({
   since: z.iso.datetime(),
 });
 /** Its sequence is given by the script. */
-type Draft = Omit<NoticeDraft, 'sequence'>;
+type UnnumberedNotice = Omit<NoticeDraft, 'sequence'>;
 
 /** The facts of a problem that the event about its end repeats. */
-type Facts = z.infer<typeof factsSchema>;
+type ProblemFacts = z.infer<typeof factsSchema>;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
@@ -37,7 +37,7 @@ export function createNoticeStore(
 ) {
   return {
     /** Reports a problem by an event, unless it was already reported and has lasted since then. */
-    async raise(draft: Draft, nowMs: number): Promise<'raised' | 'known'> {
+    async raise(draft: UnnumberedNotice, nowMs: number): Promise<'raised' | 'known'> {
       const { workspace } = draft;
       const touched = [keys.notices, keys.log, keys.state].map((key) => key(workspace));
       const steps = guard?.steps(workspace);
@@ -74,13 +74,13 @@ export function createNoticeStore(
 }
 
 /** The arguments that a script needs to publish a problem (redis/lua/publish-notice.lua). */
-export function noticeArguments(draft: Draft, nowMs: number): (string | number)[] {
+export function noticeArguments(draft: UnnumberedNotice, nowMs: number): (string | number)[] {
   const { kind, subject, severity, list, at } = draft;
-  const facts: Facts = { severity, list, since: draft.since ?? at };
+  const facts: ProblemFacts = { severity, list, since: draft.since ?? at };
   return [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
 }
 
-function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): Facts | null {
+function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): ProblemFacts | null {
   const field = `facts ${problem}`;
   const json = fields[field];
   return json === undefined ? null : readJson(factsSchema, json, { what: 'facts of a problem', key, field });
@@ -89,9 +89,9 @@ function readFacts(key: string, problem: string, fields: Readonly<Record<string,
 /** @param name `<kind> <subject>` */
 function endOf(
   name: string,
-  facts: Facts | null,
+  facts: ProblemFacts | null,
   { workspace, nowMs }: { workspace: string; nowMs: number },
-): Draft | null {
+): UnnumberedNotice | null {
   const at = name.indexOf(' ');
   const subject = name.slice(at + 1);
   const problem = PROBLEM_KINDS.find((kind) => kind === name.slice(0, at));
@@ -103,7 +103,7 @@ function endOf(
 }
 
 /** The event's JSON before and after its sequence, which the script inserts, and its type. */
-function halves(draft: Draft): [before: string, after: string, type: string] {
+function halves(draft: UnnumberedNotice): [before: string, after: string, type: string] {
   const event = buildNotice({ ...draft, sequence: MARK });
   const [before = '', after = ''] = JSON.stringify(event).split(String(MARK));
   return [before, after, event.type];

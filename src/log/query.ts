@@ -59,7 +59,7 @@ export async function* queryLog(
   }
 }
 
-interface Range {
+interface LogRange {
   workspace: string;
   order: LogQuery['order'];
   from: string;
@@ -70,7 +70,7 @@ interface Range {
 
 async function* readLog(
   { redis, keys }: { redis: Redis; keys: Keys },
-  { workspace, order, from, to, most, mostBytes }: Range,
+  { workspace, order, from, to, most, mostBytes }: LogRange,
 ): AsyncGenerator<LogEntry[], void, undefined> {
   // Redis refuses to look beyond the first and the last possible id.
   if (order === 'oldest' ? from === END : compareLogIds(from, BEFORE_ALL) <= 0) return;
@@ -102,21 +102,21 @@ async function* readLog(
   }
 }
 
-interface Waiting {
+interface WaitingLog {
   log: AsyncGenerator<LogEntry[], void, undefined>;
   entries: LogEntry[];
 }
 
 /** Each time as far as all logs are known. */
 async function* together(
-  logs: readonly Waiting['log'][],
+  logs: readonly WaitingLog['log'][],
   order: LogQuery['order'],
 ): AsyncGenerator<LogEntry[], void, undefined> {
   const sign = order === 'oldest' ? 1 : -1;
   const timeOf = ({ logId }: LogEntry): number => sign * timeOfLogId(logId);
-  let waiting = logs.map((log): Waiting => ({ log, entries: [] }));
+  let waiting = logs.map((log): WaitingLog => ({ log, entries: [] }));
   for (;;) {
-    const read = waiting.map(async ({ log, entries }): Promise<Waiting> => {
+    const read = waiting.map(async ({ log, entries }): Promise<WaitingLog> => {
       if (entries.length > 0) return { log, entries };
       const { value } = await log.next();
       return { log, entries: value ?? [] };

@@ -91,7 +91,7 @@ interface Look {
   offset?: string;
 }
 
-interface Seen {
+interface SeenState {
   /** The state as it is stored; `''` for none. */
   json: string;
   state: WorkspaceState | null;
@@ -166,7 +166,7 @@ class WorkspaceGuard {
     else log.info({ workspace, epoch: state.epoch }, ANOTHER_SERVER);
   }
 
-  async #read(): Promise<Seen> {
+  async #read(): Promise<SeenState> {
     const { redis, keys, workspace } = this.#scope;
     const key = keys.state(workspace);
     const answer = await readStateScript.run(redis, [key, keys.log(workspace)], []);
@@ -174,7 +174,7 @@ class WorkspaceGuard {
     return { json, state: json === '' ? null : parseState(key, json), server, last: last === '' ? BEFORE_ALL : last };
   }
 
-  async #begin({ json, state, server, last }: Seen, isLost: boolean): Promise<void> {
+  async #begin({ json, state, server, last }: SeenState, isLost: boolean): Promise<void> {
     const { clock, log, listsOf = () => [] } = this.#deps;
     const { redis, keys, workspace } = this.#scope;
     const nowMs = clock.now();
