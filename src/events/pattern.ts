@@ -55,9 +55,9 @@ export interface Selection {
   readonly where?: Where | undefined;
 }
 
-type Test = (event: ChangeEvent) => boolean;
+type EventTest = (event: ChangeEvent) => boolean;
 
-export type Where = Test & {
+export type Where = EventTest & {
   /** Which of its conditions is the first that does not hold. */
   readonly failing?: (event: ChangeEvent) => string | undefined;
   readonly asks?: readonly Asked[];
@@ -74,10 +74,10 @@ export interface Asked {
 
 /** The options that may leave an event out, in the order in which they are asked. */
 export type SelectingOption = 'on' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';
-type Tests = readonly (readonly [option: SelectingOption, selects: Test])[];
+type Tests = readonly (readonly [option: SelectingOption, selects: EventTest])[];
 
 /** An event for which `where` throws is selected: it runs again before the handler, where a failure is retried. */
-export function compileSelection(selection: Selection): Test {
+export function compileSelection(selection: Selection): EventTest {
   const tests = testsOf(selection).map(([, selects]) => selects);
   return (event) => tests.every((selects) => selects(event));
 }
@@ -102,7 +102,7 @@ export function compileTypes({ on }: { on: readonly string[] }): (type: string) 
 function testsOf(selection: Selection): Tests {
   const { workspaces, lists, catalogue, class: wanted, fields, from, notFrom, where } = selection;
   const selectsType = compileTypes(selection);
-  const tests: [SelectingOption, Test][] = [['on', ({ type }) => selectsType(type)]];
+  const tests: [SelectingOption, EventTest][] = [['on', ({ type }) => selectsType(type)]];
   if (workspaces !== undefined) tests.push(['workspaces', (event) => workspaces.includes(workspaceOf(event))]);
   if (lists !== undefined) tests.push(['lists', (event) => lists.some((list) => list === listOf(event, catalogue))]);
   if (wanted !== undefined) tests.push(['class', (event) => event.data.class === wanted]);

@@ -9,12 +9,12 @@ export function gather<Input, Output>(
   carryOut: (inputs: readonly Input[]) => Promise<readonly Output[]>,
   largest = LARGEST_GROUP,
 ): (input: Input) => Promise<Output> {
-  interface Call {
+  interface WaitingCall {
     input: Input;
     resolve: (output: Output) => void;
     reject: (error: unknown) => void;
   }
-  let waiting: Call[] = [];
+  let waiting: WaitingCall[] = [];
   let flushing: NodeJS.Immediate | undefined;
 
   const flush = async (): Promise<void> => {

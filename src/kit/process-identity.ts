@@ -40,10 +40,10 @@ export function processFacts(pid: number): ProcessFacts | undefined {
   return ppid === undefined ? undefined : { name, ppid: Number(ppid), token };
 }
 
-type Found = Partial<Record<string, string>> | undefined;
+type PlatformFacts = Partial<Record<string, string>> | undefined;
 
 /** /proc: "pid (name) state ppid …". Names may have spaces and parentheses; field 22: start, ticks since boot. */
-function fromProc(pid: number): Found {
+function fromProc(pid: number): PlatformFacts {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -55,7 +55,7 @@ function fromProc(pid: number): Found {
 }
 
 /** macOS and the BSDs have no /proc. Locale and time zone are fixed: all processes read the same text. */
-function fromPs(pid: number): Found {
+function fromPs(pid: number): PlatformFacts {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const columns = ['stat=', 'ppid=', 'lstart=', 'comm='].flatMap((column) => ['-o', column]);
   const { stdout } = spawnSync('ps', [...columns, '-p', String(pid)], { env, encoding: 'utf8' });

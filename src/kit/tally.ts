@@ -4,7 +4,7 @@
 const FIRST_AFTER_MS = 1_000;
 const EVERY_MS = 60_000;
 
-interface Counted {
+interface CountedCause {
   times: number;
   facts: object;
   timer: NodeJS.Timeout;
@@ -12,7 +12,7 @@ interface Counted {
 
 export class Tally {
   readonly #say: (facts: object) => void;
-  readonly #causes = new Map<string, Counted>();
+  readonly #causes = new Map<string, CountedCause>();
 
   /** @param say logs a line: the facts of the last time, and `times` */
   constructor(say: (facts: object) => void) {
