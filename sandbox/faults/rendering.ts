@@ -7,7 +7,7 @@ import type { CrmRecord } from '../../src/crm/record.js';
 import { dice, type Dice } from '../world/random.js';
 import type { Behaviour } from './behaviour.js';
 
-type Fields = Record<string, unknown>;
+type RecordFields = Record<string, unknown>;
 
 const STAMPS = ['생성 날짜', '수정 날짜', 'createdAt', 'updatedAt'] as const;
 // In real answers, history rows older than this have no `source`.
@@ -16,7 +16,7 @@ const SOURCE_SINCE = '2025-07-14';
 export const RENDERING_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
 
 export function rendered(list: SandboxListName, record: CrmRecord, rules: Behaviour): CrmRecord {
-  let fields: Fields = { ...record };
+  let fields: RecordFields = { ...record };
   if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
   if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
   if (rules.stamps === 'minute') cutToMinute(fields);
@@ -28,8 +28,8 @@ export function rendered(list: SandboxListName, record: CrmRecord, rules: Behavi
   return fields as CrmRecord;
 }
 
-function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
-  const wild: Fields = {
+function wildTodo(todo: RecordFields, names: 'wild' | 'both'): RecordFields {
+  const wild: RecordFields = {
     제목: todo['내용'],
     시작일: todo['시작 날짜'],
     종료일: todo['마지막 날짜'],
@@ -41,7 +41,7 @@ function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
   return { ...rest, 내용: null, ...wild };
 }
 
-function extrasOf(list: SandboxListName, { id, text }: Fields): Fields {
+function extrasOf(list: SandboxListName, { id, text }: RecordFields): RecordFields {
   switch (list) {
     case 'people':
       return { RecordId: id, '최근 연락일': null };
@@ -63,14 +63,14 @@ export const EXTRA_FIELDS: readonly string[] = (['people', 'organization', 'memo
   (list) => Object.keys(extrasOf(list, {})),
 );
 
-function cutToMinute(fields: Fields): void {
+function cutToMinute(fields: RecordFields): void {
   for (const name of STAMPS) {
     const stamp = fields[name];
     if (typeof stamp === 'string') fields[name] = `${stamp.slice(0, 16)}:00.000Z`;
   }
 }
 
-function holdStamp(fields: Fields): void {
+function holdStamp(fields: RecordFields): void {
   if ('수정 날짜' in fields) fields['수정 날짜'] = fields['생성 날짜'];
   if ('updatedAt' in fields) fields['updatedAt'] = fields['createdAt'];
 }
@@ -88,7 +88,7 @@ const DRIFTING_FURTHER = '설명';
 /** Fields that can appear, disappear or change their type on all records at once. */
 export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING), DRIFTING_FURTHER];
 
-function drift(list: SandboxListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
+function drift(list: SandboxListName, fields: RecordFields, how: 'added' | 'removed' | 'reshaped'): void {
   const name = isFurther(list) ? DRIFTING_FURTHER : DRIFTING[list];
   if (name === undefined) return;
   if (how === 'added') fields['recordVersion'] = 1;
@@ -103,25 +103,25 @@ export function varies({ empties, sequence, pictures }: Behaviour): boolean {
 /** @param request a number that is different for every record and request */
 export function varied(record: CrmRecord, rules: Behaviour, seed: number, request: number): CrmRecord {
   const roll = dice(seed, 0xd1e5, request);
-  let fields: Fields = { ...record };
+  let fields: RecordFields = { ...record };
   if (rules.empties === 'mixed') fields = withoutNulls(fields, () => roll.chance(0.5));
   if (rules.pictures === 'signed') signPicture(fields, roll);
   if (rules.sequence === 'reordered') fields = reordered(fields, roll);
   return fields as CrmRecord;
 }
 
-export function withoutNulls(fields: Readonly<Fields>, drops: () => boolean): Fields {
+export function withoutNulls(fields: Readonly<RecordFields>, drops: () => boolean): RecordFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null || !drops()));
 }
 
-function signPicture(fields: Fields, roll: Dice): void {
+function signPicture(fields: RecordFields, roll: Dice): void {
   const picture = fields['프로필 사진'];
   if (typeof picture === 'string')
     fields['프로필 사진'] = `${picture}?X-Signature=${roll.below(1e9).toString(36)}&X-Expires=600`;
 }
 
 /** Keys and arrays of references in another order. `id` stays first, as in all real answers. */
-function reordered({ id, ...fields }: Fields, roll: Dice): Fields {
+function reordered({ id, ...fields }: RecordFields, roll: Dice): RecordFields {
   const entries = Object.entries(fields).map(
     ([name, value]) => [name, isRefs(value) ? rotated(value, roll) : value] as const,
   );

@@ -2,14 +2,14 @@
 import { trailing } from '../world/base-context.js';
 import { happened } from '../world/base-log.js';
 import type { Draft } from '../world/draft.js';
-import type { Links, MemoFacts, TodoFacts } from '../world/facts.js';
+import type { MemoFacts, Parents, TodoFacts } from '../world/facts.js';
 import type { Dice } from '../world/random.js';
 import { created, pick, type LifeContext } from './context.js';
 
 const MINUTE_MS = 60_000;
 
 /** The subject of a new memo or todo: mostly a person and their organization, sometimes only an organization. */
-function subjectOf(context: LifeContext): Links {
+function subjectOf(context: LifeContext): Parents {
   const { roll, world } = context;
   if (roll.chance(0.12)) return { person: null, organization: pick(context, 'organization') };
   const person = pick(context, 'people');

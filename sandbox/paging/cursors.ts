@@ -23,7 +23,7 @@ export interface CursorOptions {
   seed: number;
 }
 
-type Style = Behaviour['cursor'];
+type CursorStyle = Behaviour['cursor'];
 // Single-use cursors are kept on the server: enough for any walk, bounded because clients may never use them.
 const KEPT = 200_000;
 
@@ -37,7 +37,7 @@ export class Cursors {
   }
 
   /** The cursor for the page that begins at this position. */
-  write(style: Style, { list, lastId, position, snapshot }: PagePosition): string {
+  write(style: CursorStyle, { list, lastId, position, snapshot }: PagePosition): string {
     const { now, seed } = this.#options;
     switch (style) {
       case 'last-id':
@@ -58,7 +58,7 @@ export class Cursors {
   }
 
   /** Null for a cursor that is unknown, used up, expired or of another list or style. */
-  read(style: Style, list: SandboxListName, cursor: string): Resumed | null {
+  read(style: CursorStyle, list: SandboxListName, cursor: string): Resumed | null {
     if (style === 'last-id') return { by: 'id', id: cursor };
     if (style === 'single-use') return this.#useUp(list, cursor);
     const [kind, of, ...rest] = unpack(cursor);

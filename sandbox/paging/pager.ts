@@ -7,7 +7,7 @@ import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
 import type { Order } from '../world/orders.js';
 import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
-import { Snapshots, type View } from './snapshots.js';
+import { Snapshots, type WorldView } from './snapshots.js';
 
 /** The contents of a completely delivered page. */
 export interface PageShown {
@@ -19,7 +19,7 @@ export interface PageShown {
   readonly askedAt: number;
   /** True for the last page of the list. */
   readonly end: boolean;
-  readonly view: View;
+  readonly view: WorldView;
   readonly cursor: string | null;
   readonly nextCursor: NextCursor;
 }
@@ -34,8 +34,8 @@ export interface PagerOptions {
   happens: (fault: 'stale' | 'repeated-cursor') => boolean;
 }
 
-interface Selection {
-  view: View;
+interface PageCut {
+  view: WorldView;
   snapshot: string | null;
   rows: Order;
   from: number;
@@ -71,8 +71,8 @@ export class Pager implements Source {
     return Promise.resolve(this.#answer(list, cursor, cut, behaviour));
   }
 
-  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, isStale: boolean): Selection | null {
-    const current = (): View => (isStale ? this.#snapshots.lagging(behaviour) : this.#options.world);
+  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, isStale: boolean): PageCut | null {
+    const current = (): WorldView => (isStale ? this.#snapshots.lagging(behaviour) : this.#options.world);
     if (cursor === null) {
       const opened = behaviour.cursor === 'snapshot' ? this.#snapshots.open(list, behaviour) : null;
       const view = opened?.view ?? current();
@@ -92,7 +92,7 @@ export class Pager implements Source {
     return { view, snapshot, rows, from, after: place.after };
   }
 
-  #rows(view: View, list: SandboxListName, { order }: Behaviour): Order {
+  #rows(view: WorldView, list: SandboxListName, { order }: Behaviour): Order {
     return order === 'shuffled' ? view.order(list, 'creation').shuffled(this.#requests) : view.order(list, order);
   }
 
@@ -101,7 +101,7 @@ export class Pager implements Source {
     resumed: Resumed,
     rows: Order,
     behaviour: Behaviour,
-  ): Pick<Selection, 'from' | 'after'> | null {
+  ): Pick<PageCut, 'from' | 'after'> | null {
     if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
     const index = this.#options.world.indexOf(list, resumed.id);
     if (index === null || (behaviour.cursorOfGoneRecord === 'bad' && !rows.has(index))) return null;
@@ -123,7 +123,7 @@ export class Pager implements Source {
     }
   }
 
-  #answer(list: SandboxList, cursor: string | null, cut: Selection, behaviour: Behaviour): SourceAnswer {
+  #answer(list: SandboxList, cursor: string | null, cut: PageCut, behaviour: Behaviour): SourceAnswer {
     const { view, snapshot, rows, from } = cut;
     const indexes = rows.slice(from, from + behaviour.pageSize);
     const position = from + indexes.length;
@@ -164,7 +164,7 @@ export class Pager implements Source {
   }
 
   /** The record as JSON; null when it was removed. */
-  #text(list: SandboxListName, view: View, index: number, behaviour: Behaviour): string | null {
+  #text(list: SandboxListName, view: WorldView, index: number, behaviour: Behaviour): string | null {
     const image = view.image(list, index);
     if (image === null) return null;
     const record = rendered(list, image, behaviour);
@@ -177,7 +177,7 @@ export class Pager implements Source {
 const MOST_BYTES = 256 * 1_024 * 1_024;
 
 function coverage(
-  { rows, after }: Selection,
+  { rows, after }: PageCut,
   order: Behaviour['order'],
   last: number | null,
   end: boolean,

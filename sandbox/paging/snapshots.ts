@@ -7,9 +7,9 @@ import type { Mutation } from '../world/mutation.js';
 import type { World } from '../world/world.js';
 
 /** Everything a page needs. `mutations` is the number of the last mutation that the view includes. */
-export type View = Pick<World, 'mutations' | 'order' | 'image' | 'versionOf'>;
+export type WorldView = Pick<World, 'mutations' | 'order' | 'image' | 'versionOf'>;
 
-interface FrozenView extends View {
+interface FrozenView extends WorldView {
   /** ms */
   readonly takenAt: number;
   /** Frees its memory. */
@@ -60,7 +60,7 @@ export class Snapshots {
     this.#now = now;
   }
 
-  open(list: SandboxListName, { order, cursorLifetimeMs }: Behaviour): { name: string; view: View } {
+  open(list: SandboxListName, { order, cursorLifetimeMs }: Behaviour): { name: string; view: WorldView } {
     const name = `s${++this.#names}`;
     const view = freeze(this.#world, [list], order, this.#now());
     this.#open.set(name, { view, expiresAt: this.#now() + cursorLifetimeMs });
@@ -70,7 +70,7 @@ export class Snapshots {
   }
 
   /** Null for an unknown or expired snapshot. */
-  get(name: string): View | null {
+  get(name: string): WorldView | null {
     const opened = this.#open.get(name);
     if (opened === undefined) return null;
     if (opened.expiresAt > this.#now()) return opened.view;
@@ -79,7 +79,7 @@ export class Snapshots {
   }
 
   /** The state of the workspace at some moment within the last `staleMs`. */
-  lagging({ order, staleMs }: Behaviour): View {
+  lagging({ order, staleMs }: Behaviour): WorldView {
     if (this.#replica === null || this.#now() - this.#replica.takenAt >= staleMs) {
       this.#replica?.close();
       const lists = this.#world.lists.map(({ name }) => name);

@@ -3,7 +3,7 @@ import type { MutationLine } from '../journal/lines.js';
 import { changedFields, isKept, SYSTEM } from '../world/credits.js';
 import type { JudgedEvent } from './read.js';
 
-export interface Actors {
+export interface ActorCounts {
   /** Every edited field has its right actor. */
   right: number;
   /** At least one field has an actor who did not change it last. */
@@ -13,7 +13,7 @@ export interface Actors {
 }
 
 /** @param lines the mutations that the event reports. @returns null for an event that is not judged */
-export function judgeActors({ data }: JudgedEvent, lines: readonly MutationLine[]): keyof Actors | null {
+export function judgeActors({ data }: JudgedEvent, lines: readonly MutationLine[]): keyof ActorCounts | null {
   const { list } = lines[0] ?? {};
   if (list !== 'people' && list !== 'organization') return null;
   const makers = new Map<string, Actor>();

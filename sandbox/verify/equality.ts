@@ -95,18 +95,18 @@ function spoken(text: string): string {
   });
 }
 
-interface Ref {
+interface IdReference {
   readonly id?: unknown;
   readonly _id?: unknown;
 }
 
-function isRef(value: unknown): value is Ref {
+function isRef(value: unknown): value is IdReference {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, _id } = value as Ref;
+  const { id, _id } = value as IdReference;
   return typeof id === 'string' || typeof _id === 'string';
 }
 
 /** An object with exactly an id and a name. */
-function isNamedRef(value: object): value is Ref {
+function isNamedRef(value: object): value is IdReference {
   return isRef(value) && 'name' in value && Object.keys(value).length === 2;
 }

@@ -1,14 +1,14 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
 import { builtInLists, readyMadeLists } from '../../src/crm/lists/lists.js';
 import type { JournalLine, MutationLine } from '../journal/lines.js';
-import { judgeActors, type Actors } from './actors.js';
+import { judgeActors, type ActorCounts } from './actors.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
 import { orderOf, type Order } from './order.js';
 import type { JudgedEvent } from './read.js';
 import { contentText } from './equality.js';
-import { historyKey, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
+import { historyKey, truthOf, type History, type HistoryStep, type Truth, type TruthOptions } from './truth.js';
 
-export type ChangeVerb = Step['verb'];
+export type ChangeVerb = HistoryStep['verb'];
 
 /** The journal, the events, and what had to be reported. */
 export interface ScoreOptions extends TruthOptions {
@@ -18,7 +18,7 @@ export interface ScoreOptions extends TruthOptions {
   events: readonly JudgedEvent[];
 }
 
-export interface Found {
+export interface FoundCount {
   expected: number;
   found: number;
 }
@@ -49,9 +49,9 @@ export interface Score extends Order {
   /** `found / expected`; 1 when nothing was expected. */
   recall: number;
   /** The same by what happened. */
-  byVerb: Record<ChangeVerb, Found>;
+  byVerb: Record<ChangeVerb, FoundCount>;
   /** The same by list. */
-  byList: Record<string, Found>;
+  byList: Record<string, FoundCount>;
   /** Events that report something that did not happen. */
   falseEvents: number;
   /** Updates that differ only in the name of a renamed user, team …: neither right nor wrong, counted separately. */
@@ -61,7 +61,7 @@ export interface Score extends Order {
   /** Not scored: snapshots of a baseline, and events derived from others (`completed`, `overdue` …). */
   unjudged: number;
   /** Edits of people and organizations that were reported, by what their events say about who made them. */
-  actors: Actors;
+  actors: ActorCounts;
   /** ms from the change to `observedAt`. */
   delay: Delays;
   /** The same from the moment it was first visible. */
@@ -84,12 +84,12 @@ export function scoreEvents({ journal, events, ...options }: ScoreOptions): Scor
   const steps = [...truth.histories.values()].flatMap((history) => history.steps);
   const foundSteps = steps.filter((step) => tally.found.has(step));
   const missed = steps.filter((step) => !tally.found.has(step));
-  const count = (fits: (step: Step) => boolean): Found => ({
+  const count = (fits: (step: HistoryStep) => boolean): FoundCount => ({
     expected: steps.filter(fits).length,
     found: foundSteps.filter(fits).length,
   });
-  const ofVerb = (verb: ChangeVerb): Found => count((step) => step.verb === verb);
-  const delays = (fromMs: (step: Step) => number): Delays =>
+  const ofVerb = (verb: ChangeVerb): FoundCount => count((step) => step.verb === verb);
+  const delays = (fromMs: (step: HistoryStep) => number): Delays =>
     delaysOf(foundSteps.map((step) => (tally.found.get(step) ?? NaN) - fromMs(step)));
   const lists = [...new Set(steps.map(({ line }) => line.list))];
   return {
@@ -117,12 +117,12 @@ class Tally {
   readonly #truth: Truth;
   readonly #reported = new Map<string, number>();
   /** When the event that reports a step was observed, ms. */
-  readonly found = new Map<Step, number>();
+  readonly found = new Map<HistoryStep, number>();
   readonly inventions: FalseEvent[] = [];
   renames = 0;
   repeated = 0;
   unjudged = 0;
-  readonly actors: Actors = { right: 0, wrong: 0, missing: 0 };
+  readonly actors: ActorCounts = { right: 0, wrong: 0, missing: 0 };
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -185,7 +185,7 @@ function claimOf({ type, data }: JudgedEvent, { equality }: Truth): Claim | null
   return { verb, before: noImage ? undefined : before, after, observedAt: Date.parse(data.observedAt) };
 }
 
-function missedOf({ line, verb, visibleAt }: Step): MissedChange {
+function missedOf({ line, verb, visibleAt }: HistoryStep): MissedChange {
   return { list: line.list, id: line.id, verb, kind: line.kind, visibleAt: new Date(visibleAt).toISOString() };
 }
 

@@ -26,7 +26,7 @@ export interface State {
 }
 
 /** A step between two visible states that a detector must report. */
-export interface Step {
+export interface HistoryStep {
   /** Index of the state it leads to. */
   readonly to: number;
   readonly verb: 'created' | 'updated' | 'deleted';
@@ -39,7 +39,7 @@ export interface History {
   readonly list: string;
   readonly id: string;
   readonly states: readonly State[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly HistoryStep[];
   /** It also changed in fields that are not compared. An event about such a change is neither right nor wrong. */
   readonly changedUnjudged: boolean;
 }
@@ -113,9 +113,9 @@ function changedOutside({ before, after }: MutationLine, equality: Equality): bo
   );
 }
 
-function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, options: TruthOptions): Step[] {
+function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, options: TruthOptions): HistoryStep[] {
   const since = options.since ?? baselineEnd(walks);
-  const steps: Step[] = [];
+  const steps: HistoryStep[] = [];
   let last = states[0]?.content ?? null;
   states.forEach(({ content: now, since: from, visibleAt, line }, to) => {
     if (line === null || visibleAt === null || now === last) return;

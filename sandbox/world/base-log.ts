@@ -1,7 +1,7 @@
 /** Rows of history and activity, the two lists that only grow: the initial ones, and what later ones consist of. */
 import { DIRECTORY_SIZES, type Directory } from './directory.js';
 import type { BaseContext } from './base-context.js';
-import type { ActivityFacts, HistoryFacts, Links } from './facts.js';
+import type { ActivityFacts, HistoryFacts, Parents } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks } from './links.js';
 import type { Dice } from './random.js';
@@ -27,15 +27,15 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
 }
 
 /** The deal was connected to another person or organization. */
-export function connection({ person, organization }: Links): Partial<HistoryFacts> {
+export function connection({ person, organization }: Parents): Partial<HistoryFacts> {
   const type = person === null ? 'editOrganizationConnect' : 'editPeopleConnection';
   return { type, person, organization: person === null ? organization : null, fieldName: null, fieldValue: null };
 }
 
-type Change = Omit<HistoryFacts, 'createdAt' | 'deal'>;
+type HistoryChange = Omit<HistoryFacts, 'createdAt' | 'deal'>;
 
 /** The content of a row. `nth` is its number among the rows of a creation; null for a later edit. */
-export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<BaseContext, 'directory'>): Change {
+export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<BaseContext, 'directory'>): HistoryChange {
   const user = roll.below(DIRECTORY_SIZES.user);
   const by = editBy(user, directory);
   const nobody = (type: string) => ({ source: { type, id: null, name: null }, owner: null });

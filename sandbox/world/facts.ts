@@ -64,12 +64,12 @@ export interface OrganizationFacts extends Contact {
 }
 
 /** The parents of a record. They count it. */
-export interface Links {
+export interface Parents {
   readonly person: number | null;
   readonly organization: number | null;
 }
 
-export interface MemoFacts extends Born, Links {
+export interface MemoFacts extends Born, Parents {
   readonly updatedAt: number;
   readonly text: string;
   readonly deal: number | null;
@@ -80,7 +80,7 @@ export interface MemoFacts extends Born, Links {
   readonly owner: number;
 }
 
-export interface TodoFacts extends Owned, Links, Customised {
+export interface TodoFacts extends Owned, Parents, Customised {
   readonly content: string;
   readonly type: string;
   readonly startAt: number;
@@ -92,7 +92,7 @@ export interface TodoFacts extends Owned, Links, Customised {
 
 export type DealStatus = 'lead' | 'running' | 'won' | 'lost';
 
-export interface DealFacts extends Born, Links {
+export interface DealFacts extends Born, Parents {
   readonly status: DealStatus;
   readonly owner: number;
 }

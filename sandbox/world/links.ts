@@ -1,6 +1,6 @@
 /** The links between records: of initial ones from the seed, and from a person or organization to everything that names it. */
 import type { BaseContext } from './base-context.js';
-import type { FactsOf, Kind, Links as Parents } from './facts.js';
+import type { FactsOf, Kind, Parents } from './facts.js';
 
 const CHILD_KINDS = ['people', 'memo', 'todo', 'unlistedDeal'] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];

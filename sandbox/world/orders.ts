@@ -7,15 +7,15 @@ export const ORDER_NAMES = ['creation', 'newest-first', 'id', 'last-change'] as 
 export type OrderName = (typeof ORDER_NAMES)[number];
 
 /** Negative when the first row comes before the second; never 0 for two different rows. */
-type Compare = (a: number, b: number) => number;
+type CompareRows = (a: number, b: number) => number;
 
 /** The rows of a list in one order. Pages are slices of it. */
 export class Order {
-  readonly #compare: Compare;
+  readonly #compare: CompareRows;
   readonly #rows: number[];
 
   /** @param rows must be in order */
-  constructor(rows: number[], compare: Compare) {
+  constructor(rows: number[], compare: CompareRows) {
     this.#rows = rows;
     this.#compare = compare;
   }
@@ -68,7 +68,7 @@ export class Order {
 
   /** The same rows in an order that depends only on the seed. */
   shuffled(seed: number): Order {
-    const compare: Compare = (a, b) => hash32(seed, a) - hash32(seed, b) || a - b;
+    const compare: CompareRows = (a, b) => hash32(seed, a) - hash32(seed, b) || a - b;
     return new Order([...this.#rows].sort(compare), compare);
   }
 }
@@ -111,7 +111,7 @@ export class Orders {
     for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.insert(row);
   }
 
-  #compare(list: SandboxListName, name: OrderName): Compare {
+  #compare(list: SandboxListName, name: OrderName): CompareRows {
     const keys = this.#keys;
     if (name === 'id') return (a, b) => (keys.idOf(list, a) < keys.idOf(list, b) ? -1 : a === b ? 0 : 1);
     if (name === 'last-change') return (a, b) => keys.changedAt(list, b) - keys.changedAt(list, a) || b - a;
