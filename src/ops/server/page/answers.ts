@@ -189,10 +189,7 @@ export const replayed = z.strictObject({
     'with `dryRun`, the events that would be sent; otherwise `replays` of the status says how many were',
   ),
   interrupted: z.boolean().describe('a command was stopped before all were sent; the service sends the rest'),
-  atLeastSeconds: z
-    .number()
-    .nullable()
-    .describe('with `dryRun`, how long they take at least at the `rate` of the subscription; null: it has none'),
+  atLeastSeconds: z.number().nullable().describe('with `dryRun`, at the `rate` of the subscription; null: it has none'),
 });
 export const stoppedReplays = z.strictObject({
   count: count.describe('replays that were being sent, one for each workspace'),

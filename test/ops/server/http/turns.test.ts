@@ -21,7 +21,7 @@ function asked(limits = { atOnce: 2, waiting: 3, waitingOfOne: 2 }) {
 it('turns: two run at a time, the others in the order in which they came, and a failure hands its turn on', async () => {
   const { ask, running, end } = asked();
   const answers = ['a', 'a', 'a', 'b'].map((caller) => ask(caller));
-  expect(running()).toBe(2);
+  await eventually(() => expect(running()).toBe(2));
   end();
   await eventually(() => expect(running()).toBe(2));
   for (let left = 3; left > 0; left -= 1) {
@@ -50,8 +50,9 @@ it('turns: few of one caller wait, and few of all', async () => {
 });
 
 it('turns: who leaves gives the place up', async () => {
-  const { ask, end } = asked({ atOnce: 1, waiting: 1, waitingOfOne: 1 });
+  const { ask, running, end } = asked({ atOnce: 1, waiting: 1, waitingOfOne: 1 });
   const first = ask('a');
+  await eventually(() => expect(running()).toBe(1));
   const left = new AbortController();
   const gone = ask('b', left.signal);
   expect(await ask('c')).toBe('no turn');
@@ -60,7 +61,8 @@ it('turns: who leaves gives the place up', async () => {
   const waits = ask('c');
   end();
   await first;
-  await eventually(() => end());
+  await eventually(() => expect(running()).toBe(1));
+  end();
   expect(await waits).toBe('answered');
 });
 
