@@ -1,4 +1,5 @@
 /** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
+import type * as Otel from 'bullmq-otel';
 import type { WorkerOptions } from 'bullmq';
 import { knownTo } from '../src/config/rules.js';
 import type { Config } from '../src/config/schema.js';
@@ -18,8 +19,8 @@ import { createUnfinished, type Unfinished } from '../src/kit/unfinished.js';
 import { createLogReader, type EventLog } from '../src/log/event-log.js';
 import { Keys } from '../src/redis/keys.js';
 import { createStateGuard, type StateGuard } from '../src/log/state-guard.js';
-import { requireOptionalPackage } from '../src/kit/optional-package.js';
-import { packageVersion } from '../src/kit/package-version.js';
+import { importOptionalPackage, requireOptionalPackage } from '../src/kit/optional-package.js';
+import { packageVersion } from '../src/kit/package-files.js';
 
 export interface AppContext {
   config: Config;
@@ -136,6 +137,6 @@ function listsOf({ lists }: Config['workspaces'][number]): string[] {
 async function openTelemetry({ telemetry }: { telemetry: boolean }): Promise<WorkerOptions['telemetry']> {
   if (!telemetry) return undefined;
   requireOptionalPackage('bullmq-otel', 'The option telemetry');
-  const { BullMQOtel } = await import('bullmq-otel');
+  const { BullMQOtel } = await importOptionalPackage<typeof Otel>('bullmq-otel');
   return new BullMQOtel({ tracerName: 'bullmq', meterName: 'bullmq', version: packageVersion(), enableMetrics: true });
 }

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { exitCodeOf, messageOf, usage, ChangefeedError } from '../kit/errors.js';
-import { packageVersion } from '../kit/package-version.js';
+import { packageVersion } from '../kit/package-files.js';
 import { COMMANDS, EXAMPLES, loadCommand } from './commands.js';
 import type { Io } from './io.js';
 import { problemsText, type LocatedProblem, type Place } from '../config/report.js';

@@ -1,7 +1,11 @@
 /** A configuration in JSON as text: where an option stands, and the lines around it for a person to see. */
-import jsonc, { type Node, type ParseError } from 'jsonc-parser';
+import * as parser from 'jsonc-parser';
+import type { Node, ParseError } from 'jsonc-parser';
 import type { Path } from '../kit/schema/problem.js';
 import type { Place } from './report.js';
+
+/** Node finds all of it in a default export, and bundlers take a form of the package that has none. */
+const jsonc = ((Reflect.get(parser, 'default') as unknown) ?? parser) as typeof parser;
 
 /** No option stands deeper. What follows would run out of stack. */
 export const DEEPEST = 100;

@@ -1,8 +1,6 @@
 /** Packages that a user installs only for what needs them: optional peer dependencies of this package. */
-import { createRequire } from 'node:module';
 import { ChangefeedError } from './errors.js';
-
-const { resolve } = createRequire(import.meta.url);
+import { resolve } from './package-files.js';
 
 /** @param needs the beginning of a sentence: `The handler postgres` @throws ChangefeedError CF_CONFIG_INVALID */
 export function requireOptionalPackage(name: string, needs: string): void {
@@ -14,4 +12,9 @@ export function requireOptionalPackage(name: string, needs: string): void {
       cause,
     });
   }
+}
+
+/** By a variable: a bundler then leaves it to the process, and does not fail where it is not installed. */
+export async function importOptionalPackage<Module>(name: string): Promise<Module> {
+  return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as Module;
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBundled } from './package-files.js';
 
 export interface UserFrame {
   file: string;
@@ -7,8 +8,8 @@ export interface UserFrame {
   column: number;
 }
 
-/** The folder of the compiled program, or of its source: what is in it is not a file of the user. */
-const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+/** The folder of the compiled program, or of its source: what is in it is not a file of the user. A bundle is one. */
+const PACKAGE = isBundled ? null : fileURLToPath(new URL('..', import.meta.url));
 
 /** The first place of a stack that is in a file of the user: neither in this package nor in another one. */
 export function userFrame(stack: string): UserFrame | undefined {
@@ -16,7 +17,7 @@ export function userFrame(stack: string): UserFrame | undefined {
     /(?:at |\()((?:file:|\/|[A-Za-z]:\\)[^()\n]*?):(\d+):(\d+)\)?$/gm,
   )) {
     const file = address.startsWith('file:') ? fileURLToPath(address) : address;
-    if (!/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(PACKAGE))
+    if (!/[\\/]node_modules[\\/]/.test(file) && (PACKAGE === null || !file.startsWith(PACKAGE)))
       return { file, line: Number(line), column: Number(column) };
   }
   return undefined;

@@ -14,7 +14,7 @@ import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-i
 import { buildNotice } from '../events/notices.js';
 import { isoTime, type Clock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
-import { packageVersion } from '../kit/package-version.js';
+import { packageVersion } from '../kit/package-files.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import { entryArguments } from './entry.js';
 import { noticeArguments } from './notices.js';

@@ -16,12 +16,9 @@ export interface Script {
 /**
  * @param name the file `lua/<name>.lua` beside the caller; its header is the contract of keys, arguments and return value
  * @param caller `import.meta.url` of the caller
+ * @param source the build writes it into the call: a bundle of a program has no files beside it. @defaultValue what the file has
  */
-export function loadScript(name: string, caller: string): Script {
-  const read = (file: string, beside: string): string => readFileSync(new URL(`./lua/${file}.lua`, beside), 'utf8');
-  const source = read(name, caller).replace(/^--- @include "([a-z-]+)"$/gmu, (_line, shared: string) =>
-    read(shared, import.meta.url),
-  );
+export function loadScript(name: string, caller: string, source = sourceOf(name, caller)): Script {
   const sha = createHash('sha1').update(source).digest('hex');
   const runWith =
     (call: 'call' | 'callBuffer'): Script['run'] =>
@@ -36,6 +33,13 @@ export function loadScript(name: string, caller: string): Script {
       }
     };
   return { name, run: runWith('call'), runBuffer: runWith('callBuffer') };
+}
+
+function sourceOf(name: string, caller: string): string {
+  const read = (file: string, beside: string): string => readFileSync(new URL(`./lua/${file}.lua`, beside), 'utf8');
+  return read(name, caller).replace(/^--- @include "([a-z-]+)"$/gmu, (_line, shared: string) =>
+    read(shared, import.meta.url),
+  );
 }
 
 /** A script's return value as strings; the first one names the outcome. */

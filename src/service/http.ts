@@ -4,7 +4,7 @@ import { polledLists } from '../config/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
-import { packageVersion } from '../kit/package-version.js';
+import { packageVersion } from '../kit/package-files.js';
 import type { AccessOptions } from '../ops/server/http/access.js';
 import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../ops/watch/prometheus.js';

@@ -5,7 +5,7 @@ import type { Status } from '../ops/watch/status.js';
 import { withinTime } from '../kit/clock.js';
 import { keptFor } from '../kit/gather.js';
 import type { HealthAnswer, Monitored, Naming } from '../ops/server/monitoring/routes.js';
-import { packageVersion } from '../kit/package-version.js';
+import { packageVersion } from '../kit/package-files.js';
 import type { AppContext } from '../../workers/context.js';
 
 export interface MonitoredProcess {

@@ -7,7 +7,7 @@ import { clockApart } from '../redis/facts.js';
 import { isoTime, watchSteps } from '../kit/clock.js';
 import type { Part } from '../kit/lifecycle.js';
 import { runLoop } from '../kit/loop.js';
-import { packageVersion } from '../kit/package-version.js';
+import { packageVersion } from '../kit/package-files.js';
 import { createNoticeStore } from '../log/notices.js';
 import { createProcessRegistry, type ProcessStatus } from '../redis/process-registry.js';
 import type { AppContext } from '../../workers/context.js';

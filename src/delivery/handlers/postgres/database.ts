@@ -1,5 +1,6 @@
 /** Connections to one database, opened when the first event needs one. Does not know events. */
-import type { Pool } from 'pg';
+import type * as Pg from 'pg';
+import { importOptionalPackage } from '../../../kit/optional-package.js';
 import { isPublicHost } from '../../../kit/schema/addresses.js';
 import { isBadEscape } from '../../../kit/schema/redis-url.js';
 
@@ -11,8 +12,8 @@ const CONNECT_MS = 10_000;
 
 /** @param settings `timeout` in ms */
 export function openDatabase(settings: { url: string; concurrency: number; timeout: number }) {
-  let opening: Promise<Pool> | undefined;
-  const opened = (): Promise<Pool> => (opening ??= openPool(settings));
+  let opening: Promise<Pg.Pool> | undefined;
+  const opened = (): Promise<Pg.Pool> => (opening ??= openPool(settings));
   return {
     place: placeOf(settings.url),
     async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -28,9 +29,9 @@ export function openDatabase(settings: { url: string; concurrency: number; timeo
   };
 }
 
-async function openPool({ url, concurrency, timeout }: Parameters<typeof openDatabase>[0]): Promise<Pool> {
+async function openPool({ url, concurrency, timeout }: Parameters<typeof openDatabase>[0]): Promise<Pg.Pool> {
   // Loaded only if a postgres subscription exists.
-  const { default: pg } = await import('pg');
+  const { default: pg } = await importOptionalPackage<typeof Pg>('pg');
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'crm-changefeed',

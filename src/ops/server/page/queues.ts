@@ -1,6 +1,10 @@
 /** bull-board, which shows the queues job by job: for operators, at `/queues`, where its packages are installed. */
+import type * as BoardApi from '@bull-board/api';
+import type * as BoardAdapter from '@bull-board/api/bullMQAdapter';
+import type * as BoardServer from '@bull-board/fastify';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
+import { importOptionalPackage } from '../../../kit/optional-package.js';
 
 export type BoardQueues = () => Iterable<Queue>;
 
@@ -37,9 +41,9 @@ export async function queueRoutes(
 async function loadBoard() {
   try {
     const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
-      import('@bull-board/api'),
-      import('@bull-board/api/bullMQAdapter'),
-      import('@bull-board/fastify'),
+      importOptionalPackage<typeof BoardApi>('@bull-board/api'),
+      importOptionalPackage<typeof BoardAdapter>('@bull-board/api/bullMQAdapter'),
+      importOptionalPackage<typeof BoardServer>('@bull-board/fastify'),
     ]);
     return { createBullBoard, BullMQAdapter, FastifyAdapter };
   } catch {
