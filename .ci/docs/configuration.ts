@@ -268,7 +268,11 @@ ${table(
     ],
     ['`NO_COLOR`, `FORCE_COLOR`', 'No colours, or colours where there is no terminal.', 'colours on a terminal'],
   ],
-)}`;
+)}
+
+A secret may be in a file: \`REDIS_URL_FILE\`, \`CHANGEFEED_TOKEN_FILE\`, \`CHANGEFEED_HTTP_TOKEN_FILE\`, and \`<NAME>_FILE\` for every variable that a configuration
+names (\`\${NAME}\`, \`env('NAME')\`) has the path of a file with the value, as Docker and Kubernetes mount secrets. \`<NAME>\` itself wins. A changed file is
+read at the next start.`;
 
 const CODE_ONLY = `## Options of \`defineHandler\`
 

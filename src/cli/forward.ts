@@ -5,6 +5,7 @@ import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { webhook } from '../delivery/handlers/webhook/webhook.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isAborted, sleepUntilAborted, systemClock } from '../kit/clock.js';
+import { variableIn } from '../kit/schema/env-variable.js';
 import { wordsFor, type Language } from '../words/words.js';
 import type { Io } from './io.js';
 import { printEvent } from './print-event.js';
@@ -19,7 +20,7 @@ const ANSWER_PLACES = '200  1234 ms  '.length;
  */
 export function openForwarding(url: string, secret: string | undefined, io: Io & { language: Language }) {
   const { t } = wordsFor(io.language);
-  const given = secret ?? (io.env['CHANGEFEED_WEBHOOK_SECRET'] || undefined);
+  const given = secret ?? variableIn(io.env, 'CHANGEFEED_WEBHOOK_SECRET');
   const used = given ?? `whsec_${randomBytes(32).toString('base64')}`;
   // Who typed the address means it: it may be on this machine, and without https.
   const allowHosts = [new URL(url).hostname];

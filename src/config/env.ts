@@ -1,7 +1,7 @@
 /** Environment variables of the configuration. An empty variable counts as not set. */
 import type { Config } from './schema.js';
 import { pathText, type ConfigProblem, type Path } from '../kit/schema/problem.js';
-import { unsetText, unsetValue } from '../kit/schema/env-variable.js';
+import { unsetText, unsetValue, variableIn } from '../kit/schema/env-variable.js';
 import { parseConfig } from './parse.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -18,7 +18,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
 
 /** CHANGEFEED_HTTP_HOST, _PORT and _TOKEN win over the configuration, as REDIS_URL does: an image is made once and runs in many places. */
 export function withHttpOfEnvironment(raw: unknown, env: Env): unknown {
-  const [host, port, token] = ['HOST', 'PORT', 'TOKEN'].map((name) => envValue(env, `CHANGEFEED_HTTP_${name}`));
+  const [host, port, token] = ['HOST', 'PORT', 'TOKEN'].map((name) => variableIn(env, `CHANGEFEED_HTTP_${name}`));
   if (!isObject(raw) || (host ?? port ?? token) === undefined) return raw;
   const http = isObject(raw['http']) ? raw['http'] : {};
   const tokens = isObject(http['tokens']) ? http['tokens'] : {};
@@ -39,14 +39,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
 export function configFromEnvironment(env: Env): Config {
   const raw = {
     workspaces: [
-      { name: 'default', baseUrl: envValue(env, 'CHANGEFEED_BASE_URL'), token: envValue(env, 'CHANGEFEED_TOKEN') },
+      { name: 'default', baseUrl: variableIn(env, 'CHANGEFEED_BASE_URL'), token: variableIn(env, 'CHANGEFEED_TOKEN') },
     ],
     subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
   };
   return parseConfig(withHttpOfEnvironment(raw, env), {
     source:
       'No configuration file was found ("changefeed init" writes one, "changefeed demo" needs none), and the environment variables do not replace one',
-    redisUrl: envValue(env, 'REDIS_URL'),
+    redisUrl: variableIn(env, 'REDIS_URL'),
     remedyOf: (path) => {
       const variable = VARIABLE_OF[pathText(path)];
       return variable && `Set ${variable}, or run changefeed init.`;
@@ -75,7 +75,7 @@ export function replaceVariables(value: unknown, env: Env, path: Path = []): Rep
 function replaceInText(text: string, env: Env, path: Path): Replaced {
   const missing: string[] = [];
   const value = text.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
-    const found = envValue(env, name);
+    const found = variableIn(env, name);
     if (found === undefined) missing.push(name);
     return found ?? unsetValue(name);
   });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { userFrame } from '../kit/user-frame.js';
+import { variableIn } from '../kit/schema/env-variable.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
@@ -57,7 +58,7 @@ export async function loadWith(
   const source = nameOf(file, cwd);
   const read = extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
   const { raw, files, ...found } = read;
-  const redisUrl = envValue(env, 'REDIS_URL');
+  const redisUrl = variableIn(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
   const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
   return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };

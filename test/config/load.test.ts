@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { defineConfig } from '../../src/config/schema.js';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.js';
+import { env } from '../../src/kit/schema/env-variable.js';
 import { testFolder } from '../support/folder.js';
 
 class Marker extends Error {}
@@ -42,6 +43,38 @@ describe('http of the environment', () => {
     rmSync(join(cwd, 'changefeed.config.json'));
     const base = { CHANGEFEED_BASE_URL: 'https://crm.example', CHANGEFEED_TOKEN: TOKEN };
     expect((await load({ ...base, ...variables })).config.http).toMatchObject({ port: 4099, tokens: { operate } });
+  });
+});
+
+describe('secrets in files', () => {
+  it('secrets in files: <NAME>_FILE stands for each variable, with a file and without one', async () => {
+    const inFile = (name: string, text: string): Record<string, string> => {
+      write(name, `${text}\n`);
+      return { [`${name}_FILE`]: join(cwd, name) };
+    };
+    const operate = 'operate-7f1e9a4c02d8b635';
+    const files = {
+      ...inFile('REDIS_URL', 'redis://:sesame@redis:6379/0'),
+      ...inFile('CHANGEFEED_TOKEN', TOKEN),
+      ...inFile('CHANGEFEED_HTTP_TOKEN', operate),
+    };
+    const read = { redis: { url: 'redis://:sesame@redis:6379/0' }, http: { tokens: { operate } } };
+    const workspaces = [{ token: TOKEN }];
+    const alone = { CHANGEFEED_BASE_URL: 'https://crm.example', ...files };
+    expect((await load(alone)).config).toMatchObject({ ...read, workspaces });
+    write('changefeed.config.json', JSON_CONFIG.replace(TOKEN, '${CHANGEFEED_TOKEN}'));
+    expect((await load(files)).config).toMatchObject({ ...read, workspaces });
+    expect((await load({ ...files, CHANGEFEED_TOKEN: 'wins' })).config.workspaces).toMatchObject([{ token: 'wins' }]);
+    expect(await complaint({ ...files, CHANGEFEED_TOKEN_FILE: join(cwd, 'gone') })).toMatchObject({
+      code: 'CF_CONFIG_UNLOADABLE',
+      message: expect.stringMatching(/^CHANGEFEED_TOKEN_FILE names a file that cannot be read \(ENOENT/) as string,
+    });
+  });
+
+  it('secrets in files: env() in code reads them', () => {
+    write('secret', 'sesame\n');
+    vi.stubEnv('SECRET_OF_TEST_FILE', join(cwd, 'secret'));
+    expect(env('SECRET_OF_TEST')).toBe('sesame');
   });
 });
 

@@ -15,6 +15,7 @@ import { httpUrl, positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
 import { openForwarding } from '../forward.js';
 import { systemClock } from '../../kit/clock.js';
+import { variableIn } from '../../kit/schema/env-variable.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../print-event.js';
 import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
@@ -100,7 +101,10 @@ function openDemo({ url, token }: SandboxAddress, options: DemoOptions): Promise
   const { stateDir, io, language, subscriptions } = options;
   const workspaces = [{ name: 'demo', baseUrl: url, token, language, lists: HISTORIES }];
   const raw = { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } };
-  const config = parseConfig(withHttpOfEnvironment(raw, io.env), { source: 'the demo', redisUrl: io.env['REDIS_URL'] });
+  const config = parseConfig(withHttpOfEnvironment(raw, io.env), {
+    source: 'the demo',
+    redisUrl: variableIn(io.env, 'REDIS_URL'),
+  });
   return openChangefeed({ config, stateDir, temporary: true, log: quietLog(io), http: true });
 }
 

@@ -7,6 +7,7 @@ import { openClient, parseRedisUrl } from '../../../redis/client.js';
 import { printable, shorten } from '../../../kit/printable.js';
 import { redisUrl, redisUrlFault, sendsInClear } from '../../../kit/schema/addresses.js';
 import { matching, oneOf, strictOptions, text, wholeNumber } from '../../../kit/schema/fields.js';
+import { variableIn } from '../../../kit/schema/env-variable.js';
 import { optionsError } from '../../../kit/schema/problem.js';
 import type { Reached, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
@@ -103,7 +104,7 @@ async function reach(subscription: string, producer: Producer, place: string): P
 
 /** A private Redis has no address that other programs know, so a queue in it would have no workers. */
 function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
-  const url = env['REDIS_URL'] ?? '';
+  const url = variableIn(env, 'REDIS_URL') ?? '';
   if (redisUrlFault(url) === undefined) return url;
   const problem =
     'found nothing, and no Redis URL in REDIS_URL either; allowed: the URL of the Redis that your workers use';
