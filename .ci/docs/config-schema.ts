@@ -1,6 +1,7 @@
 /** The JSON schema of a configuration file in JSON, for editors: made from the schemas that check it. */
 import { z } from 'zod';
 import { DESTINATIONS } from '../../src/delivery/handlers/destinations.js';
+import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { KINDS } from '../../src/delivery/handlers/registry.js';
 import { configSchema } from '../../src/config/schema.js';
 import { conditionsSchema } from '../../src/delivery/handlers/where.js';
@@ -21,17 +22,33 @@ export function configJsonSchema(): JsonSchema {
       redis: { anyOf: [{ type: 'string' }, redis] },
       destinations: {
         ...destinations,
-        additionalProperties: {
-          oneOf: Object.entries(DESTINATIONS).map(([handler, schema]) => withKind(handler, toSchema(schema))),
-        },
+        additionalProperties: byHandler(
+          Object.entries(DESTINATIONS).map(([handler, schema]) => [handler, withKind(handler, toSchema(schema))]),
+        ),
       },
       subscriptions: {
         ...subscriptions,
-        items: { oneOf: KINDS.map(({ handler, schema }) => withHandler(handler, toSchema(schema))) },
+        items: byHandler(KINDS.map(({ handler, schema }) => [handler, withHandler(handler, toSchema(schema))])),
       },
     },
   };
 }
+
+/** By its handler, so that an editor names a wrong handler, and the wrong option of the right one: of alternatives it names any. */
+function byHandler(kinds: readonly (readonly [handler: string, schema: JsonSchema])[]): JsonSchema {
+  return {
+    type: 'object',
+    required: ['handler'],
+    properties: { handler: { enum: kinds.map(([handler]) => handler) } },
+    allOf: kinds.map(([handler, schema]) => ({
+      if: { properties: { handler: { const: handler } }, required: ['handler'] },
+      then: schema,
+    })),
+  };
+}
+
+/** Completed by editors. Others are allowed: patterns, and the types of own lists. */
+const TYPES = ['crm.*', ...EVENT_TYPES, ...NOTICE_TYPES];
 
 /** A list is switched on by `true`, off by `false`. */
 function withSwitches({ workspaces }: Record<string, JsonSchema>): JsonSchema {
@@ -57,8 +74,17 @@ function withHandler(handler: string, schema: JsonSchema): JsonSchema {
   const { $schema: _same, ...where } = toSchema(conditionsSchema);
   return withKind(handler, {
     ...schema,
-    properties: { ...properties, where: { ...(properties['where'] as object), ...where } },
+    properties: {
+      ...properties,
+      ...withTypes(properties['on']),
+      where: { ...(properties['where'] as object), ...where },
+    },
   });
+}
+
+/** `todoReport` selects no types. */
+function withTypes(on: unknown): JsonSchema {
+  return on === undefined ? {} : { on: { ...(on as JsonSchema), items: { type: 'string', examples: TYPES } } };
 }
 
 function toSchema(schema: z.ZodType): JsonSchema {

@@ -137,7 +137,7 @@ const changeData = fields({
   changes: z.array(fieldChange).readonly(),
   /**
    * One more with each change of the record. On another server of Redis (after a restart, a failover, a restored backup) the next is far higher, so
-   * the highest sequence is always the newest state. A derived event has the sequence of its source event, or the record's last
+   * the highest sequence is always the newest state. Up to 2^53, such as 1883093401075712: a column for it is a `bigint`. A derived event has the sequence of its source event, or the record's last
    * one.
    */
   sequence: z.int().min(0),

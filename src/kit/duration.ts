@@ -5,9 +5,12 @@ type Unit = keyof typeof UNIT_MS;
 /** A duration with its unit, as a text: `'30s'`, `'15m'`, `'1.5h'`. */
 export type Duration = `${number}${Unit}` | `${number} ${Unit}`;
 
+/** The form of a duration. */
+export const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
+
 /** `'30s'`, `'15m'`, `'7d'`, `'250ms'`, `'1.5h'` in milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text.trim());
+  const match = DURATION.exec(text.trim());
   if (match === null) return undefined;
   return Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }

@@ -65,7 +65,7 @@ describe('configuration: given values', () => {
 });
 
 const httpOf = (http: unknown) => parse({ workspaces: [workspace], http }).http;
-const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+const TOKENS = { read: 'read-token-7305918264', operate: 'operate-token-7305918264' };
 
 describe('http', () => {
   it('http: is on the loopback address unless it is switched off', () => {
@@ -90,7 +90,7 @@ describe('http', () => {
   });
 });
 
-const [ONE, TWO, THREE] = ['token-one-0123456789', 'token-two-0123456789', 'token-three-0123456789'];
+const [ONE, TWO, THREE] = ['token-one-7305918264', 'token-two-7305918264', 'token-three-7305918264'];
 const serveOf = (serve: unknown, names = ['acme']) =>
   parse({ workspaces: names.map((name) => ({ ...workspace, name })), serve }).serve;
 

@@ -26,6 +26,9 @@ describe('schema of a configuration in JSON', () => {
       expect({ ok: accepts(JSON.parse(text)), errors: accepts.errors }).toEqual({ ok: true, errors: null });
     const workspaces = [{ name: 'acme', baseUrl: 'https://x', token: 't' }];
     expect(accepts({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'x', order: 'recrod' }] })).toBe(false);
+    expect(accepts({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'x', timeout: '24 hours' }] })).toBe(false);
+    expect(accepts({ workspaces, subscriptions: [{ handler: 'webhok', name: 'x' }] })).toBe(false);
+    expect(accepts.errors).toMatchObject([{ instancePath: '/subscriptions/0/handler', keyword: 'enum' }]);
     expect(accepts({ workspaces, telemetry: true, redis: 'redis://127.0.0.1' })).toBe(true);
     expect(accepts({ workspaces, subscriptons: [] })).toBe(false);
     expect(accepts({ workspaces: [{ name: 'acme' }] })).toBe(false);

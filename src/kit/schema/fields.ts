@@ -1,6 +1,6 @@
 /** The building blocks of all schemas. The error text of each says what is allowed. */
 import { z } from 'zod';
-import { parseDuration, type Duration } from '../duration.js';
+import { DURATION, parseDuration, type Duration } from '../duration.js';
 import { readTime } from '../iso-time.js';
 import { didYouMean } from './did-you-mean.js';
 
@@ -38,7 +38,9 @@ export const A_DURATION = `a duration in quotes with its unit, such as '250ms', 
 export function duration({ from, to }: { from: Duration; to: Duration }): z.ZodType<number, Duration> {
   const [leastMs = 0, mostMs = 0] = [parseDuration(from), parseDuration(to)];
   const error = `${A_DURATION}, from '${from}' to '${to}'`;
-  return z.string({ error }).transform((text, context) => {
+  // For editors; what is checked says more.
+  const written = z.string({ error }).meta({ pattern: DURATION.source });
+  return written.transform((text, context) => {
     const ms = parseDuration(text);
     if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
     context.addIssue({ code: 'custom', message: error });
