@@ -1,6 +1,8 @@
 /** What the page asks of its server: the actions of src/actions, by their names there. */
 import type { z } from 'zod';
 import type { Table } from '../src/actions/table.js';
+import { said } from '../src/words/said.js';
+import type { Language } from '../src/words/words.js';
 import type { Plain } from '../src/ops/server/page/answers.js';
 import routes from './routes.json' with { type: 'json' };
 
@@ -102,12 +104,21 @@ async function call<Answer>({ method, path, body }: { method: string; path: stri
         body: JSON.stringify(body),
       }),
     });
-  const answer = await untilRestarted(send);
+  const answer = await untilRestarted(send).catch(() => {
+    throw new ApiError(0, inWords('The service did not answer. Try again in a moment.'));
+  });
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text) as Answer;
   if (answer.status === 401) onSignedOut();
-  throw new ApiError(answer.status, messageIn(text) ?? answer.statusText);
+  throw new ApiError(answer.status, inWords(messageIn(text) ?? answer.statusText));
 }
+
+/** In which failures are said. */
+let language: Language = 'en';
+export function speak(one: Language): void {
+  language = one;
+}
+const inWords = (text: string): string => said(text, language);
 
 const AGAIN_MS = 500;
 const LONGEST_RESTART_MS = 60_000;

@@ -126,7 +126,7 @@ export interface ProblemTextProps {
 /** What a problem means. The message of the log is English: in another language, the original is a click away. */
 export function ProblemText({ severity = '', short = false, ...problem }: ProblemTextProps) {
   const { t, language } = usePreferences();
-  const text = problemText(problem, formatsFor({ language, now: new Date().toISOString() }));
+  const text = problemText(problem, formatsFor({ language, now: new Date().toISOString() }), { hasButtons: true });
   const { message } = problem;
   if (short) return <p class="glance clipped">{text}</p>;
   return (

@@ -1,7 +1,9 @@
 /** Language and appearance: what the browser says, until a person chooses. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { said } from '../src/words/said.js';
 import { textOf } from '../src/words/words.js';
+import { speak } from './api.js';
 import { texts } from './texts.js';
 import { filled, formats, type Formats, type Language, type Translate } from './formats.js';
 
@@ -16,12 +18,27 @@ interface Preferences extends Formats {
   t: Translate;
   /** The word for a name that the texts may know: `verb.created`. Otherwise the name itself. */
   word: (
-    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome' | 'reason' | 'did' | 'audit.outcome',
+    group:
+      | 'verb'
+      | 'object'
+      | 'list'
+      | 'actor'
+      | 'problem'
+      | 'part'
+      | 'outcome'
+      | 'reason'
+      | 'handler'
+      | 'did'
+      | 'audit.outcome',
     name: string,
   ) => string;
+  /** A sentence that the service has stored or sent in English. */
+  said: (text: string) => string;
   /** `person updated`, for an event type. */
   kind: (type: string) => string;
 }
+
+const OF_THE_FEED = 'changefeed.';
 
 const Context = createContext<Preferences | null>(null);
 
@@ -30,6 +47,7 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
   const [theme, setTheme] = useStored<Theme>('theme', THEMES, 'auto');
   useEffect(() => {
     document.documentElement.lang = language;
+    speak(language);
   }, [language]);
   useEffect(() => {
     if (theme === 'auto') delete document.documentElement.dataset['theme'];
@@ -42,10 +60,13 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
     const t: Translate = (key, values = {}) => filled(found(key) ?? key, values);
     const word: Preferences['word'] = (group, name) => found(`${group}.${name}`) ?? name;
     const kind = (type: string): string => {
+      const ofFeed = type.startsWith(OF_THE_FEED) ? found(`problem.${type.slice(OF_THE_FEED.length)}`) : undefined;
+      if (ofFeed !== undefined) return ofFeed;
       const [, object = '', verb = ''] = type.split('.');
       return `${word('object', object)} ${word('verb', verb)}`;
     };
-    return { language, setLanguage, theme, setTheme, t, word, kind, ...formats(language, t) };
+    const inWords = (text: string): string => said(text, language);
+    return { language, setLanguage, theme, setTheme, t, word, said: inWords, kind, ...formats(language, t) };
   }, [language, theme]);
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

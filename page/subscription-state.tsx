@@ -6,7 +6,7 @@ import { usePreferences } from './preferences.js';
 
 /** Whether it delivers, and if not, why. */
 export function State({ subscription }: { subscription: Subscription }) {
-  const { t, dateTime } = usePreferences();
+  const { t, said, dateTime } = usePreferences();
   const { paused, failingSince, unreadable } = subscription;
   const state = paused !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
   const stateText =
@@ -25,7 +25,7 @@ export function State({ subscription }: { subscription: Subscription }) {
       {unreadable !== null && <p class="message">{unreadable}</p>}
       {paused !== null && (
         <p class="message">
-          {paused.reason}{' '}
+          {said(paused.reason)}{' '}
           <span class="quiet">{paused.at !== null && t('sub.since', { when: dateTime(paused.at) })}</span>
         </p>
       )}

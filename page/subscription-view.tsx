@@ -24,7 +24,7 @@ interface OneProps {
 }
 
 export function OneSubscription({ subscription, state, pause, about, canAct, again }: OneProps) {
-  const { t } = usePreferences();
+  const { t, word } = usePreferences();
   const { name, handler, on } = subscription;
   // A report is not made of events: there are none to try, to test it with or to send again.
   const getsEvents = on.length > 0;
@@ -36,7 +36,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
       </p>
       <div class="head">
         <h1>
-          {name} <span class="quiet small">{handler}</span>
+          {name} <span class="quiet small">{word('handler', handler)}</span>
         </h1>
         <p class="actions">
           {getsEvents && <Try name={name} />}

@@ -1,6 +1,7 @@
 /** The texts of the page alone, in English and in Korean. The words it shares with messages are in src/words. `{name}` is replaced. */
 import { auditTexts } from './audit-texts.js';
 import { copyTexts } from './copy-texts.js';
+import { deliveryTexts } from './delivery-texts.js';
 import { eraseTexts } from './erase-texts.js';
 import { replayTexts } from './replay-texts.js';
 import { ruleTexts } from './rules/texts.js';
@@ -8,6 +9,7 @@ import { ruleTexts } from './rules/texts.js';
 export const texts = {
   ...auditTexts,
   ...copyTexts,
+  ...deliveryTexts,
   ...eraseTexts,
   ...replayTexts,
   ...ruleTexts,
@@ -325,26 +327,6 @@ export const texts = {
     'Nothing is delivered until somebody resumes it. Its events wait.',
     '다시 시작할 때까지 아무것도 전달하지 않습니다. 이벤트는 쌓여 있습니다.',
   ],
-  'got.title': ['Who got it', '전달 결과'],
-  'got.nobody': ['No subscription is configured.', '설정된 구독이 없습니다.'],
-  'got.failed': ['failed', '실패'],
-  'got.attempt': ['attempt {count}', '{count}번째 시도'],
-  'reason.CF_HANDLER_TIMEOUT': ['not done within its timeout', '제한 시간 초과'],
-  'reason.CF_DELIVERY_REFUSED': ['not accepted', '받지 않음'],
-  'got.attempts': ['{count} attempt{s}', '{count}회 시도'],
-  'got.next': ['next attempt {when}', '다음 시도 {when}'],
-  'got.digest': ['in one message about {count} event{s}', '이벤트 {count}건을 묶은 메시지'],
-  'got.replay': ['replay', '다시 보냄'],
-  'got.snapshot': ['snapshot', '스냅숏'],
-  'got.toDead': ['Open dead letters', '데드 레터 보기'],
-  'outcome.not selected': ['not selected', '대상 아님'],
-  'outcome.no receipt': ['no receipt', '기록 없음'],
-  'reason.where': ['its conditions did not hold', '조건에 맞지 않음'],
-  'reason.cancelled-out': ['later changes undid it', '이후 변경으로 되돌려짐'],
-  'reason.not-selected': ['no longer selected', '더 이상 대상 아님'],
-  'reason.merged': ['merged with a later event', '이후 이벤트와 합쳐짐'],
-  'reason.gone': ['no longer in the log', '로그에 없음'],
-  'reason.dropped': ['dropped by a person', '사람이 버림'],
   'confirm.no': ['Cancel', '취소'],
   'todos.title': ['Todos', 'TODO'],
   'todos.intro': [

@@ -20,7 +20,7 @@ const LIMIT = 200;
 const MOST_OPEN = 5;
 
 export function DeadLetters({ status, again, canAct }: SectionProps) {
-  const { t, number } = usePreferences();
+  const { t, said, number } = usePreferences();
   const { query } = usePlace();
   const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
   const letters = usePolled(pathOf('listDeadLetters', { ...chosen, limit: LIMIT }), 5_000);
@@ -56,7 +56,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
           <Filter
             label={t('dead.reason')}
             value={chosen.reason}
-            options={[...new Set(found.map(({ reason }) => reason))].map((reason) => [reason, reason])}
+            options={[...new Set(found.map(({ reason }) => reason))].map((reason) => [reason, said(reason)])}
             onChoose={(reason) => go({ reason })}
           />
           {canAct && found.length > 0 && (
@@ -139,16 +139,16 @@ interface GroupProps {
 }
 
 function Group({ group, canAct, isOnly, countOf, send }: GroupProps) {
-  const { t } = usePreferences();
+  const { t, said } = usePreferences();
   const [first] = group;
   if (first === undefined) return null;
   const { subscription, reason } = first;
   const count = countOf(group.length);
   return (
-    <section class="card" aria-label={`${subscription}: ${reason}`}>
+    <section class="card" aria-label={`${subscription}: ${said(reason)}`}>
       <p class="what">
         <span class="mark bad">{subscription}</span>
-        <span class="reason">{reason}</span>
+        <span class="reason">{said(reason)}</span>
       </p>
       {canAct && group.length > 1 && !isOnly && (
         <p class="actions">
@@ -174,7 +174,7 @@ interface LetterProps {
 }
 
 function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct, send }: LetterProps) {
-  const { t, ago, dateTime } = usePreferences();
+  const { t, said, ago, dateTime } = usePreferences();
   const now = useNow(5_000);
   return (
     <li class="letter">
@@ -192,7 +192,7 @@ function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct,
           <ol class="attempts">
             {attempts.map(({ at, message }, index) => (
               <li key={index}>
-                {typeof at === 'string' && <time dateTime={at}>{dateTime(at)}</time>} {message}
+                {typeof at === 'string' && <time dateTime={at}>{dateTime(at)}</time>} {said(message)}
               </li>
             ))}
           </ol>

@@ -16,7 +16,7 @@ import { State, Switch } from '../subscription-state.js';
 import { DeadCount } from '../subscription-view.js';
 
 export function Rules({ about, canAct, status, again: readStatus }: SectionProps) {
-  const { t, language } = usePreferences();
+  const { t, said, language } = usePreferences();
   const { query } = usePlace();
   const { value, error, again } = usePolled(pathOf('listRules', {}), 3_000);
   const chosen = query.get('rule');
@@ -48,7 +48,7 @@ export function Rules({ about, canAct, status, again: readStatus }: SectionProps
       {!canAct && <p class="quiet">{t('read.only')}</p>}
       {value.problem !== null && (
         <p class="notice bad" role="alert">
-          {t('rules.invalid')} <span lang="en">{value.problem}</span>
+          {t('rules.invalid')} {said(value.problem)}
         </p>
       )}
       {canAct && (
@@ -124,17 +124,13 @@ interface CardProps {
 
 /** It is on; whether it delivers is another question. */
 function Running({ runs }: { runs: Subscription }) {
-  const { t } = usePreferences();
+  const { t, said } = usePreferences();
   const { failingSince, lastError, paused, unreadable, name, dead } = runs;
   const isWell = (paused?.reason ?? failingSince ?? unreadable) === null;
   return (
     <>
       {isWell ? <span class="mark good">{t('rules.isOn')}</span> : <State subscription={runs} />}
-      {failingSince !== null && lastError !== null && (
-        <p class="message" lang="en">
-          {lastError.message}
-        </p>
-      )}
+      {failingSince !== null && lastError !== null && <p class="message">{said(lastError.message)}</p>}
       {dead > 0 && (
         <p>
           {t('sub.dead')}: <DeadCount name={name} dead={dead} />

@@ -73,7 +73,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
 }
 
 function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
-  const { t, number, duration } = usePreferences();
+  const { t, word, number, duration } = usePreferences();
   const { name, handler, on, lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
   const open = ({ target }: Event): void => {
     if ((target as Element).closest('a, button, dialog') === null) location.hash = placeOf('subscriptions', { name });
@@ -95,7 +95,8 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
   return (
     <li class="card subscription" onClick={open}>
       <h2>
-        <a href={placeOf('subscriptions', { name })}>{name}</a> <span class="quiet small">{handler}</span>
+        <a href={placeOf('subscriptions', { name })}>{name}</a>{' '}
+        <span class="quiet small">{word('handler', handler)}</span>
       </h2>
       <State subscription={subscription} />
       <NamedFacts facts={facts} />

@@ -141,7 +141,7 @@ function titlePieces(
   const { bold } = colours;
   const title = shown(titleOfEvent(event, formats.value) ?? event.subject, places);
   const { actor } = event.data;
-  const by = actor === undefined ? nameIn(record['source']) : textOfActor(actor);
+  const by = actor === undefined ? nameIn(record['source']) : textOfActor(actor, wordsFor(formats.language));
   return [
     ...(person === undefined ? [] : [{ text: cut(printable(person), places), paint: bold }, { text: '  ' }]),
     { text: title, paint: person === undefined ? bold : undefined },
@@ -173,16 +173,19 @@ function detailPieces(event: ChangeEvent, { colours: { dim }, formats }: Style):
 }
 
 function changePieces(changes: readonly FieldChange[], fit: Fit, { colours: { dim }, formats }: Style): Piece[] {
-  const shown = changes
-    .slice(0, fit.changes)
-    .flatMap(({ field, before, after, actor }, index) => [
-      ...(index === 0 ? [] : [{ text: ' · ', paint: dim }]),
-      { text: `${printable(field)}:`, paint: dim },
-      { text: ` ${difference(before, after, fit.places, formats)}` },
-      ...(actor === undefined
-        ? []
-        : [{ text: ` ${byText(cut(printable(textOfActor(actor)), fit.places), formats)}`, paint: dim }]),
-    ]);
+  const shown = changes.slice(0, fit.changes).flatMap(({ field, before, after, actor }, index) => [
+    ...(index === 0 ? [] : [{ text: ' · ', paint: dim }]),
+    { text: `${printable(field)}:`, paint: dim },
+    { text: ` ${difference(before, after, fit.places, formats)}` },
+    ...(actor === undefined
+      ? []
+      : [
+          {
+            text: ` ${byText(cut(printable(textOfActor(actor, wordsFor(formats.language))), fit.places), formats)}`,
+            paint: dim,
+          },
+        ]),
+  ]);
   const more = changes.length - fit.changes;
   return more > 0 ? [...shown, { text: ` +${more}`, paint: dim }] : shown;
 }

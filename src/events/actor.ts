@@ -1,4 +1,5 @@
 /** Who made a change, and which subscriptions ask for it. */
+import type { Words } from '../words/words.js';
 import type { ActorType } from './kinds.js';
 import type { Actor, ChangeEvent } from './types.js';
 
@@ -37,7 +38,6 @@ function normal(text: string): string {
 }
 
 /** The name, or what it is. A change of type `field` follows from another one. */
-export function textOfActor({ type, name }: Actor): string {
-  if (name !== null && name !== '') return name;
-  return type === 'field' ? 'the system' : type;
+export function textOfActor({ type, name }: Actor, { word }: Pick<Words, 'word'>): string {
+  return name !== null && name !== '' ? name : word('actor', type);
 }

@@ -146,6 +146,14 @@ export const PROBLEM_TEXTS = {
     'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Take them without events: changefeed discard {list} --workspace {workspace}.',
     '워크스페이스 "{workspace}", {listName} 목록: {>held} 예상한 일이라면 승인하세요: changefeed accept {list} --workspace {workspace} — 이벤트 없이 받아들이려면: changefeed discard {list} --workspace {workspace}',
   ],
+  'says.removals.held.page': [
+    'Workspace "{workspace}", list "{list}": {>held} Accept them if they are really gone. Discard them to report none, so that receivers keep the records.',
+    '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제로 지워진 것이면 승인하세요. 버리면 알리지 않고 받는 쪽에 그대로 둡니다.',
+  ],
+  'says.creations.held.page': [
+    'Workspace "{workspace}", list "{list}": {>held} Accept them if they are really new. Discard them to take them without events.',
+    '워크스페이스 "{workspace}", {listName} 목록: {>held} 예상한 일이면 승인하세요. 버리면 이벤트 없이 받아들입니다.',
+  ],
   'held.removals.too many': [
     '{count} of {of} records are missing and their removals are held; this is more than may change at once.',
     '{of}건 중 {count}건이 한꺼번에 사라져 삭제 이벤트를 보류했습니다.',
@@ -173,6 +181,10 @@ export const PROBLEM_TEXTS = {
   'says.subscription.disabled': [
     'Subscription "{name}" has been paused since {since}: {reason} {>waiting} Resume it: changefeed resume {name}.',
     '구독 "{name}": {since}부터 일시 중지되었습니다. 이유: {reason} {>waiting} 다시 시작: changefeed resume {name}',
+  ],
+  'says.subscription.disabled.page': [
+    'Subscription "{name}" has been paused since {since}: {reason} {>waiting} Its page, behind the name above, resumes it.',
+    '구독 "{name}": {since}부터 일시 중지되었습니다. 이유: {reason} {>waiting} 위의 이름을 눌러 다시 시작할 수 있습니다.',
   ],
   'waiting.all': ['Its events wait.', '이벤트는 쌓여 있습니다.'],
   'waiting.some': [
@@ -202,6 +214,10 @@ export const PROBLEM_TEXTS = {
   ],
   'unread.some': [', and events of the log that it has not read', ', 아직 읽지 않은 이벤트 있음'],
   'unread.none': ['', ''],
+  'says.subscription.unconfigured.page': [
+    'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead{>unread}). Another subscription can go on where one of them stopped, with its option start.after. What is left can be removed below.',
+    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건{>unread}). 멈춘 곳부터 다른 구독이 이어받게 하려면 그 구독에 start.after를 설정하고, 필요 없으면 아래에서 지우세요.',
+  ],
   'says.delivery.late': [
     'Subscription "{name}": its oldest event has waited since {since}. {count} events wait: {active} are handled now, {queued} are in the queue, {delayed} wait for a retry. {>remedy}',
     '구독 "{name}": 가장 오래된 이벤트가 {since}부터 기다립니다. 대기 {count}건 중 처리 중 {active}건, 대기열 {queued}건, 재시도 예정 {delayed}건. {>remedy}',
@@ -218,6 +234,10 @@ export const PROBLEM_TEXTS = {
   'says.delivery.dead': [
     'Subscription "{name}": {count} dead {count|letter waits|letters wait} for a decision.{>last} Correct the cause, then: changefeed dead retry --all --subscription {name}; or drop them: changefeed dead drop.',
     '구독 "{name}": 데드 레터 {count}건이 처리를 기다립니다.{>last} 원인을 고친 뒤 다시 보내거나(changefeed dead retry --all --subscription {name}) 버리세요(changefeed dead drop).',
+  ],
+  'says.delivery.dead.page': [
+    'Subscription "{name}": {count} dead {count|letter waits|letters wait} for a decision.{>last} Correct the cause, then retry or drop them: the name above leads there.',
+    '구독 "{name}": 데드 레터 {count}건이 처리를 기다립니다.{>last} 원인을 고친 뒤, 위의 이름을 눌러 다시 보내거나 버리세요.',
   ],
   'says.snapshot.incomplete': [
     'Subscription "{name}", workspace "{workspace}": every record of {lists} was sent again, but not all arrived, so records that are gone stay with the receiver. In the way: {held} held, {unreadable} unreadable, {dead} dead {dead|letter|letters}, {dropped} dropped.{>among} The end follows by itself once held records are accepted or discarded, unreadable ones can be read, and dead letters are retried and delivered. What was dropped is sent by another snapshot: changefeed snapshot {name}.',

@@ -1,6 +1,7 @@
 /** What a problem says, from its facts: in English for the log, and in the language of the person to whom it is shown. Pure. */
 import { formatDuration } from '../kit/duration.js';
 import type { Formats } from './format.js';
+import { said as inWords } from './said.js';
 import { filled, textOf } from './words.js';
 
 /**
@@ -30,9 +31,14 @@ export function englishMessage(kind: string, facts: Facts): string {
   return said(keyOf(kind, facts), facts, AS_STORED) ?? '';
 }
 
-/** The text in the language of `formats`; the English message where it has no facts. */
-export function problemText({ kind, message, facts }: Told, formats: Formats): string {
-  return (facts && said(keyOf(kind, facts), facts, formats)) ?? message;
+/**
+ * The text in the language of `formats`; the English message where it has no facts.
+ * @param options.hasButtons what to do can be done where the text is shown, and needs no command
+ */
+export function problemText({ kind, message, facts }: Told, formats: Formats, { hasButtons = false } = {}): string {
+  if (facts === undefined) return message;
+  const key = keyOf(kind, facts);
+  return (hasButtons ? said(`${key}.page`, facts, formats) : undefined) ?? said(key, facts, formats) ?? message;
 }
 
 /** What is held, and why: `{>held}` of the problem. */
@@ -51,7 +57,8 @@ function said(key: string, facts: Facts, formats: FormatsOfFacts): string | unde
   return whole && filled(whole, Object.fromEntries(values) as Readonly<Record<string, string>>);
 }
 
-function shown(name: string, fact: string | number, { duration, number, dateTime }: FormatsOfFacts): string {
+function shown(name: string, fact: string | number, { language, duration, number, dateTime }: FormatsOfFacts): string {
   if (typeof fact === 'number') return name.endsWith('Ms') ? duration(fact) : number(fact);
-  return TIME.test(fact) ? dateTime(fact) : fact;
+  if (TIME.test(fact)) return dateTime(fact);
+  return name === 'error' || name === 'reason' ? inWords(fact, language) : fact;
 }

@@ -40,7 +40,8 @@ const PLAIN_WORDS = {
     noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data, said),
   object: ({ type }: ChangeEvent, { words }: Said) => words.word('object', wordsOfType(type).object),
   verb: ({ type }: ChangeEvent, { words }: Said) => words.word('verb', wordsOfType(type).verb),
-  actor: ({ data }: ChangeEvent) => (data.actor === undefined ? '' : oneLine(textOfActor(data.actor))),
+  actor: ({ data }: ChangeEvent, { words }: Said) =>
+    data.actor === undefined ? '' : oneLine(textOfActor(data.actor, words)),
   due: ({ data }: ChangeEvent, { formats }: Said) => (data.due === undefined ? '' : formats.dateTime(data.due)),
   link: ({ data }: ChangeEvent) => data.link ?? '',
   id: ({ id }: ChangeEvent) => id,
