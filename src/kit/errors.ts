@@ -104,9 +104,13 @@ export function messageOf(error: unknown): string {
 export function reasonOfConnection(error: unknown): string {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const reason = code ?? (error instanceof Error ? error.name : messageOf(error));
+  if (SPEAKS_HTTP.test(reason))
+    return `${reason}: what answers there speaks no TLS; if it is an http server, write http:// in place of https://`;
   return CERTIFICATE.test(reason) ? `${reason}: its certificate is not accepted; ${EXTRA_CA}` : reason;
 }
 
+/** OpenSSL's names for an answer that is not TLS. */
+const SPEAKS_HTTP = /ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/;
 /** Certificate errors as Node and OpenSSL name them: unknown authority, another name, expired. */
 const CERTIFICATE = /CERT|_ISSUER|UNABLE_TO_VERIFY|CRL|HOSTNAME_MISMATCH/;
 export const EXTRA_CA =

@@ -101,6 +101,9 @@ describe('deliveries', () => {
     expect(await get('/api/subscriptions/none')).toMatchObject({ error: { status: 409 } });
     const metrics = await (await fetch(`${page}/metrics`, { headers: { authorization: `Bearer ${READ}` } })).text();
     expect(metrics).toContain('changefeed_deliveries_total{subscription="billing",outcome="delivered"} 3');
+    expect((await folder.call(['replay', 'billing', '1h'], env)).code).toBe(0);
+    const again = /^\S.* +billing +delivered 202, of a replay +1 +/m;
+    await eventually(async () => expect((await ask('--subscription', 'billing')).stdout).toMatch(again));
     expect((await service.kill('SIGTERM')).code).toBe(0);
   });
 });

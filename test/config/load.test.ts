@@ -154,6 +154,13 @@ describe('environment', () => {
     expect((await load({ ...enough, REDIS_URL: '' })).config.redis.url).toBeUndefined();
   });
 
+  it('environment: a form of another tool is refused with the one that is known', async () => {
+    write('changefeed.config.json', JSON_CONFIG.replace(TOKEN, '${CRM_TOKEN:-x}'));
+    await expect(load({ CRM_TOKEN: 'set' })).rejects.toThrow(
+      'workspaces[0].token: "CRM_TOKEN:-x" is not the name of a variable; write ${NAME}, without a default or an operator',
+    );
+  });
+
   it('environment: replaces ${…} in a JSON file', async () => {
     write('changefeed.config.json', JSON_CONFIG.replace(TOKEN, '${CRM_TOKEN}'));
     expect((await load({ CRM_TOKEN: TOKEN })).config.workspaces[0]!.token).toBe(TOKEN);

@@ -105,7 +105,9 @@ const SKIPPED: Readonly<Record<string, string>> = {
 
 function painted(row: DeliveryRow, { green, yellow, red, dim }: Colours): string {
   const paint = { delivered: green, retry: yellow, dead: red, pending: yellow }[row.outcome as string] ?? dim;
-  return paint(outcomeText(row));
+  const { origin } = row;
+  const sent = origin === null ? '' : origin.startsWith('s') ? ', of a snapshot' : ', of a replay';
+  return paint(`${outcomeText(row)}${sent}`);
 }
 
 /** `delivered 200`, `failed 503, again 2026-11-26 12:03:11`, `skipped: merged into evt_…` */

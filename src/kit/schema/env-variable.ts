@@ -37,7 +37,12 @@ export function unsetValue(name: string): string {
   return `\u0000unset:${name}\u0000`;
 }
 
+/** Shells and Compose know further forms, such as `${NAME:-x}`. */
+const NAME = /^[\w.]*$/;
+
 export function unsetText(name: string): string {
+  if (!NAME.test(name))
+    return `"${name}" is not the name of a variable; write \${NAME}, without a default or an operator`;
   return `the environment variable ${name} is not set; set it, in .env for example`;
 }
 

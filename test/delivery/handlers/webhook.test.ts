@@ -161,6 +161,18 @@ describe('webhook: a refused delivery', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('PATHKEY');
   });
 
+  it('webhook: says what to write where https:// leads to a port that speaks http', async () => {
+    const receiver = await startReceiver();
+    const error = await failureOf(deliver({ url: receiver.url.replace('http:', 'https:') }));
+    expect(error.message).toMatch(/could not be reached \(ERR_SSL_\w+: .*write http:\/\/ in place of https:\/\/\)\.$/);
+  });
+
+  it('webhook: a parameter of the address is hidden as it was sent, and as the receiver reads it', async () => {
+    const receiver = await startReceiver(({ path }) => ({ status: 404, body: `${path.split('=').at(-1)} a key+part` }));
+    const error = await failureOf(deliver({ url: `${receiver.url}/in?id=7&key=a%20key%2Bpart` }));
+    expect(partsOf(error).whole).toMatch(/It said: \[hidden\] \[hidden\]$/);
+  });
+
   it('webhook: says what to do about a certificate of an unknown authority', async () => {
     const { cert, key } = selfSigned();
     const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }).listen(0);

@@ -85,7 +85,12 @@ export function placeOf({ host, pathname }: URL): string {
 export function hiddenParts({ pathname, search, searchParams }: URL): string[] {
   const parts = pathname.slice(1).split('/');
   const secrets = parts.filter((part) => part.length > LONGEST_SHOWN);
-  return [parts.slice(1).join('/'), ...secrets, search.slice(1), ...searchParams.values()];
+  const raw = search
+    .slice(1)
+    .split('&')
+    .map((one) => one.slice(one.indexOf('=') + 1));
+  // A receiver may quote one as it was sent, or as it reads it.
+  return [parts.slice(1).join('/'), ...secrets, search.slice(1), ...raw, ...searchParams.values()];
 }
 
 /** The allowed form, where the text of the URL shows that it must not be used; null if it is allowed. */

@@ -4,7 +4,7 @@ import type { ListName } from '../../../crm/lists/lists.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { wordsFor } from '../../../words/words.js';
 import type { DigestContext, Rate } from '../handler.js';
-import { destinationOf, ENDPOINT_RETRY } from '../http/endpoint.js';
+import { destinationOf, ENDPOINT_RETRY, hiddenParts } from '../http/endpoint.js';
 import type { Allowances } from '../http/guard.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from './services.js';
@@ -64,7 +64,7 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
       subscription,
       // The path of such a URL is its key: anyone who has it can write to the channel.
       place: url.host,
-      hidden: [url.pathname.slice(1), url.search.slice(1), ...url.pathname.split('/')],
+      hidden: [url.pathname.slice(1), ...url.pathname.split('/'), ...hiddenParts(url)],
       hints: { 401: REVOKED, 403: REVOKED, 404: REVOKED },
       refusedIn: service.refusedIn,
     },
