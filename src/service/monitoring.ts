@@ -68,13 +68,13 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
       );
       return { ok: reasons.length === 0, reasons, problems: [...new Set(problems)] };
     },
-    async metrics() {
+    async metrics({ byWorkspace = false } = {}) {
       const now = await readStatus();
       const { roles } = progress();
       const isDispatching = now !== null && roles.includes('dispatch');
       const exported = isDispatching ? await queues().catch(() => []) : [];
       const isRedisUp = watch.trouble() === null;
-      const facts = { roles, version, queues: exported, isRedisUp, nowMs: clock.now() };
+      const facts = { roles, version, queues: exported, byWorkspace, isRedisUp, nowMs: clock.now() };
       const text = await prometheus.text({ ...facts, status: isRedisUp ? (now ?? last) : null });
       return { contentType: prometheus.contentType, text };
     },

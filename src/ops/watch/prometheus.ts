@@ -43,6 +43,8 @@ export interface Exposed {
   /** The last one that could be read; null while Redis cannot be used. */
   status: Status | null;
   nowMs: number;
+  /** Also where there are many workspaces. */
+  byWorkspace: boolean;
   /** BullMQ's export of each queue. */
   queues: readonly string[];
 }
@@ -60,22 +62,21 @@ type NamesOf<Type extends MetricDefinition['type']> = {
 /** prom-client is loaded here: a command that serves no metrics must not wait for it. */
 export async function createPrometheus(): Promise<Prometheus> {
   const client = await import('prom-client');
-  const registry = withDefaults(client);
-  const counters = new Map<string, Counter>();
-  const gauges = new Map<string, Gauge>();
-  const histograms = new Map<string, Histogram>();
-  for (const [name, { type, labels, help, buckets = [] }] of Object.entries<MetricDefinition>(METRICS)) {
-    const common = { name, help, labelNames: [...labels], registers: [registry] };
-    if (type === 'counter') counters.set(name, new client.Counter(common));
-    else if (type === 'gauge') gauges.set(name, new client.Gauge(common));
-    else histograms.set(name, new client.Histogram({ ...common, buckets: [...buckets] }));
-  }
-  const count = (name: NamesOf<'counter'>, labels: Labels, by = 1): void => counters.get(name)?.inc({ ...labels }, by);
-  const observe = (name: NamesOf<'histogram'>, labels: Labels, ms: number): void =>
-    histograms.get(name)?.observe({ ...labels }, ms / 1_000);
-  const set: SetGauge = (name, labels, value) => gauges.get(name)?.set({ ...labels }, value);
+  const defaults = withDefaults(client);
+  const [byWorkspace, whole] = [instruments(client), instruments(client)];
+  const both = [
+    { of: byWorkspace, labelled: (labels: Labels): Labels => ({ ...labels }) },
+    { of: whole, labelled: ({ workspace: _, ...others }: Labels): Labels => others },
+  ];
+  const count = (name: NamesOf<'counter'>, labels: Labels, by = 1): void => {
+    for (const { of, labelled } of both) of.counters.get(name)?.inc(labelled(labels), by);
+  };
+  const observe = (name: NamesOf<'histogram'>, labels: Labels, ms: number): void => {
+    for (const { of, labelled } of both) of.histograms.get(name)?.observe(labelled(labels), ms / 1_000);
+  };
+  const running = both.map(({ of }) => of.gauges.get(RUNNING));
   return {
-    contentType: registry.contentType,
+    contentType: defaults.contentType,
     tried(workspace, { list, code, status, ms, waitMs, bytes }) {
       const answer = code === null ? 'ok' : code === 'CF_PAGE_MALFORMED' ? 'malformed' : String(status ?? 'none');
       count('changefeed_api_requests_total', { workspace, list, answer });
@@ -97,11 +98,11 @@ export async function createPrometheus(): Promise<Prometheus> {
     },
     handling(subscription) {
       let isOver = false;
-      gauges.get(RUNNING)?.inc({ subscription });
+      for (const gauge of running) gauge?.inc({ subscription });
       return ({ outcome, ms, delay }) => {
         if (isOver) return;
         isOver = true;
-        gauges.get(RUNNING)?.dec({ subscription });
+        for (const gauge of running) gauge?.dec({ subscription });
         count('changefeed_handler_attempts_total', { subscription, outcome });
         observe('changefeed_handler_duration_seconds', { subscription }, ms);
         if (delay === null) return;
@@ -113,11 +114,63 @@ export async function createPrometheus(): Promise<Prometheus> {
     async text(exposed) {
       for (const labels of countedFromZero(exposed)) count('changefeed_deliveries_total', labels, 0);
       // Gone from the status, gone from the metrics: a removed list, a problem that is over.
+      const { gauges, registry } = isJoined(exposed) ? whole : byWorkspace;
       for (const [name, gauge] of gauges) if (name !== RUNNING) gauge.reset();
-      expose(exposed, set);
-      return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
+      expose(exposed, registry === whole.registry ? joined(gauges) : separate(gauges));
+      return [await defaults.metrics(), await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
     },
   };
+}
+
+/** With more of them, an answer by workspace has megabytes, and takes longer than Prometheus waits. */
+const MOST_WORKSPACES = 100;
+
+/** Of all workspaces together: these are the sum, and the others the worst. */
+const SUMMED: ReadonlySet<string> = new Set([
+  'changefeed_list_records',
+  'changefeed_list_held_records',
+  'changefeed_shortcut_pages',
+  'changefeed_budget_limit_requests_per_second',
+  'changefeed_budget_allowed_requests_per_second',
+  'changefeed_log_events',
+] satisfies NamesOf<'gauge'>[]);
+
+function isJoined({ byWorkspace, status }: Exposed): boolean {
+  return !byWorkspace && (status?.workspaces.length ?? 0) > MOST_WORKSPACES;
+}
+
+function separate(gauges: ReadonlyMap<string, Gauge>): SetGauge {
+  return (name, labels, value) => gauges.get(name)?.set({ ...labels }, value);
+}
+
+function joined(gauges: ReadonlyMap<string, Gauge>): SetGauge {
+  const all = new Map<string, number>();
+  return (name, { workspace, ...labels }, value) => {
+    const key = `${name} ${JSON.stringify(labels)}`;
+    const before = all.get(key);
+    const now =
+      before === undefined || workspace === undefined
+        ? value
+        : SUMMED.has(name)
+          ? before + value
+          : Math.max(before, value);
+    all.set(key, now);
+    gauges.get(name)?.set(labels, now);
+  };
+}
+
+function instruments(client: typeof PromClient) {
+  const registry = new client.Registry();
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+  for (const [name, { type, labels, help, buckets = [] }] of Object.entries<MetricDefinition>(METRICS)) {
+    const common = { name, help, labelNames: [...labels], registers: [registry] };
+    if (type === 'counter') counters.set(name, new client.Counter(common));
+    else if (type === 'gauge') gauges.set(name, new client.Gauge(common));
+    else histograms.set(name, new client.Histogram({ ...common, buckets: [...buckets] }));
+  }
+  return { registry, counters, gauges, histograms };
 }
 
 /** A counter that begins with its first failure has no rate for it. */

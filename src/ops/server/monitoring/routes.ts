@@ -17,7 +17,7 @@ export interface Naming {
 export interface Monitored {
   health: (naming: Naming) => HealthAnswer;
   readiness: (naming: Naming) => Promise<HealthAnswer & { problems: readonly string[] }>;
-  metrics: () => Promise<{ contentType: string; text: string }>;
+  metrics: (asked?: { byWorkspace?: boolean }) => Promise<{ contentType: string; text: string }>;
 }
 
 export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
@@ -34,8 +34,9 @@ export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
       const { ok, reasons, problems } = await readiness(namingFor(request));
       return await reply.code(ok ? 200 : 503).send({ status: ok ? 'ready' : 'not ready', reasons, problems });
     });
-    app.get('/metrics', { config: { access: 'read' } }, async (_request, reply) => {
-      const { contentType, text } = await metrics();
+    app.get('/metrics', { config: { access: 'read' } }, async (request, reply) => {
+      const { by } = request.query as { by?: unknown };
+      const { contentType, text } = await metrics({ byWorkspace: by === 'workspace' });
       return await reply.type(contentType).send(text);
     });
   };
