@@ -62,7 +62,7 @@ it('state of another format: a process that runs when it is written sweeps no mo
   const folder = await folderOf();
   const service = folder.start();
   await service.waitForLine(/"list":"people".*"sweep complete"/);
-  await markAs(5);
+  await markAs(6);
   await service.waitForLine(/CF_STATE_FORMAT/);
   const summary = await redis.redis.hgetall(redis.keys.sweep('acme', 'people'));
   folder.edit();

@@ -19,8 +19,9 @@ export interface NamingOptions {
 export function namedFields(options: NamingOptions): NamedField[] {
   return OPTIONS.flatMap((option) => {
     const given = options[option] ?? [];
-    const patterns = Array.isArray(given) ? (given as readonly string[]) : Object.keys(given);
-    return patterns.map((pattern) => ({ option, pattern }));
+    const patterns: readonly unknown[] = Array.isArray(given) ? given : Object.keys(given);
+    // The schema refuses anything else than a text.
+    return patterns.flatMap((pattern) => (typeof pattern === 'string' ? [{ option, pattern }] : []));
   });
 }
 

@@ -80,7 +80,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       await rows.nth(1).locator('.details').waitFor();
       // Who changed it stands in the row of the history only.
       const said = await page.locator('main').innerText();
-      expect(said).toMatch(locale === 'ko-KR' ? /김수정 변경/ : /by 김수정/);
+      expect(said).toMatch(locale === 'ko-KR' ? /변경: 김수정/ : /by 김수정/);
       expect(said).toContain(yes);
       expect(said).not.toMatch(/\d{4}-\d\d-\d\dT|true|nothing: /);
       expect(await page.evaluate(FITS)).toBe(true);
