@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 47_200 },
-  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 6_400 },
-  { folders: ['test'], endings: /\.ts$/, most: 47_000 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 49_500 },
+  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_080 },
+  { folders: ['test'], endings: /\.ts$/, most: 48_800 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;
