@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 49_500 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 49_550 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_080 },
   { folders: ['test'], endings: /\.ts$/, most: 48_800 },
 ];

@@ -17,8 +17,8 @@ export const replayTexts = {
     '이벤트 {count}건을 다시 보냅니다. 이벤트 ID는 같습니다.',
   ],
   'replay.lasts': [
-    'At the rate of the subscription that takes at least {duration}; new events go before them.',
-    '구독의 전송 속도로 최소 {duration} 걸리며, 새 이벤트를 먼저 보냅니다.',
+    'At the rate of the subscription that takes at least {duration}; new events go between them.',
+    '구독의 전송 속도로 최소 {duration} 걸리며, 새 이벤트는 그 사이에 보냅니다.',
   ],
   'replay.started': [
     'The replay has begun. This page shows how far it is.',

@@ -188,16 +188,11 @@ export const JOB_OPTIONS: JobsOptions = {
   stackTraceLimit: 20,
 };
 
-/** BullMQ takes jobs without a priority first. */
-const SENT_AGAIN = 1;
-
 export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): Promise<void> {
   if (heads.length === 0) return;
   const jobs = heads.map(({ entry: { id, logId, atMs, kind, type }, ...rest }) => {
     const data: JobData = { logId, atMs, kind, ...rest };
-    // What is sent again goes behind what is new. A record keeps its order by its group.
-    const again = originOf(id) !== undefined && { priority: SENT_AGAIN };
-    return { name: type, data, opts: { ...JOB_OPTIONS, ...again, jobId: id } };
+    return { name: type, data, opts: { ...JOB_OPTIONS, jobId: id } };
   });
   const [only, ...more] = jobs;
   // A pipeline for one job takes twice the processor time of the job.

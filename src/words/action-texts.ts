@@ -53,8 +53,8 @@ export const ACTION_TEXTS = {
     '"{subscription}"에 지금까지 {events}을 다시 보냈습니다. 나머지는 켜져 있는 서비스나 다음 서비스가 보냅니다.',
   ],
   'replay.lasts': [
-    'At its rate that takes at least {duration}; new events go before them.',
-    '보내는 속도로 적어도 {duration} 걸리며, 새 이벤트를 먼저 보냅니다.',
+    'At its rate that takes at least {duration}; new events go between them.',
+    '보내는 속도로 적어도 {duration} 걸리며, 새 이벤트는 그 사이에 보냅니다.',
   ],
   'replayStop.done': ['Stopped; {events} dropped from the queue.', '멈췄습니다. 대기열에서 {events}을 버렸습니다.'],
   'replayStop.nothing': ['No such replay is being sent.', '보내고 있는 것이 없습니다.'],

@@ -132,7 +132,7 @@ describe('replay', () => {
     expect(status).toMatchObject({ replays: [], lagEvents: 0 });
   });
 
-  it('replay: what is new goes before it, and it says how long it takes at the rate', async () => {
+  it('replay: what is new waits for two seconds of it at the rate, and it says how long it takes', async () => {
     const seen: string[] = [];
     const rate = { requests: 10, perSeconds: 1 };
     const about = { concurrency: 1, destination: 'd1', rate };
@@ -143,13 +143,17 @@ describe('replay', () => {
     await eventually(() => expect(seen).toHaveLength(40));
     const call = { subscription: 's', from: 'beginning' };
     expect(await dispatcher.replay({ ...call, dryRun: true })).toMatchObject({ events: 40, atLeastSeconds: 4 });
-    await dispatcher.replay(call);
+    await dispatcher.replay({ ...call, wait: false });
+    await eventually(() => expect(seen).toContain('again r0'));
+    const before = seen.length;
     await appendEvents(test, firstChangesOf('new'));
     await eventually(() => expect(seen).toContain('new'));
-    expect(seen.length).toBeLessThan(60);
-    expect(await dispatcher.stopReplay('s')).toMatchObject({ stopped: 0 });
+    // Two seconds at the rate, and what was entered while it was logged.
+    expect(seen.indexOf('new') - before).toBeLessThan(25);
+    expect(seen.filter((one) => one.startsWith('again')).length).toBeLessThan(40);
+    expect((await dispatcher.stopReplay('s')).dropped).toBeGreaterThan(0);
     await eventually(async () => expect((await dispatcher.statistics())[0]?.lagEvents).toBe(0));
-    expect(seen.length).toBeLessThan(70);
+    expect(seen.filter((one) => one.startsWith('again')).length).toBeLessThan(40);
   });
 
   it('replay: large events, of which the log returns few at once, are all sent', async () => {

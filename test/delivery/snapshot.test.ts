@@ -6,7 +6,6 @@ import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { createBackfillStore, type BackfillStore } from '../../src/delivery/act/backfills.js';
-import { systemClock } from '../../src/kit/clock.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents } from '../support/events.js';
@@ -68,8 +67,6 @@ function live(
   };
 }
 
-const BETWEEN_CHANGES_MS = 50;
-
 /** Hundreds of records with earlier changes; the subscription starts while they keep changing, and the test waits for its end. */
 async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; dispatchers?: number }) {
   const { seed, dispatchers = 1, ...rest } = extras;
@@ -77,8 +74,7 @@ async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; disp
   const list = new StoredList(test);
   await list.baseline(records);
   await list.change(...records.slice(0, 300));
-  // A snapshot goes behind what is new, so changes must leave it room.
-  const end = live(list, records, { seed, mayChange: () => systemClock.sleep(BETWEEN_CHANGES_MS) });
+  const end = live(list, records, { seed });
   const { received, subscription } = listener();
   const { settled } = await runFanOut(test, [subscription], { highWater: 200, ...rest });
   for (let more = 1; more < dispatchers; more += 1) await anotherDispatcher(subscription);

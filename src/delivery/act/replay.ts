@@ -65,7 +65,18 @@ const BATCH = 250;
 export const FULL_WAIT_MS = 100;
 export const HIGH_WATER = 5_000;
 /** Well below: at the same number of pending events, what is new would not be read while a replay fills the queue again and again. */
-export const SENT_AGAIN_HIGH_WATER = 1_000;
+const SENT_AGAIN_HIGH_WATER = 1_000;
+const AHEAD_MS = 2_000;
+
+/**
+ * How many events may be pending while some are sent again: what is new comes behind them in the queue, and is not to wait for longer than this at
+ * the rate of the subscription. A lower priority would let them wait for ever where the queue is never empty, and with them what is new of their records.
+ */
+export function mostSentAgain({ rate }: Pick<Subscription, 'rate'>): number {
+  if (rate === undefined) return SENT_AGAIN_HIGH_WATER;
+  const inTime = Math.floor((AHEAD_MS / 1_000) * (rate.requests / rate.perSeconds));
+  return Math.min(SENT_AGAIN_HIGH_WATER, Math.max(1, inTime));
+}
 
 const newReplayId = (): string => `r${randomBytes(5).toString('hex')}`;
 
@@ -131,8 +142,9 @@ export async function stepReplay(
   const stored = tasks.filter(isReplay).find(({ task }) => task.workspace === workspace);
   if (stored === undefined) return 'none';
   const { events } = await deps.gate.pending(deps.subscription.name, workspace);
-  if (events >= SENT_AGAIN_HIGH_WATER) return 'full';
-  await step(stored, deps);
+  const room = mostSentAgain(deps.subscription) - events;
+  if (room <= 0) return 'full';
+  await step(stored, room, deps);
   return 'sent';
 }
 
@@ -210,7 +222,7 @@ async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayD
 }
 
 async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
-  const { subscription, backfills, gate, clock, highWater = SENT_AGAIN_HIGH_WATER } = deps;
+  const { subscription, backfills, gate, clock, highWater = mostSentAgain(subscription) } = deps;
   let furthest = first;
   for (;;) {
     const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);
@@ -224,24 +236,39 @@ async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): P
     const { events: pending } = await gate.pending(subscription.name, first.workspace);
     if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
     else {
-      furthest = await step(stored, deps);
+      furthest = await step(stored, highWater - pending, deps);
       call.onProgress?.(furthest.sent);
     }
   }
 }
 
 /** @returns the task as it was where another process was faster, or a person has stopped it: then nothing may have been sent */
-async function step(stored: StoredTask<ReplayTask>, deps: SubscriptionContext): Promise<ReplayTask> {
+async function step(stored: StoredTask<ReplayTask>, room: number, deps: SubscriptionContext): Promise<ReplayTask> {
   const { id, workspace } = stored.task;
-  const { selected, next, isLast } = await nextBatch(stored.task, deps);
+  const { selected, next, isLast } = upTo(room, stored.task, await nextBatch(stored.task, deps));
   await enqueueEvents(selected, { ...deps, workspace, origin: id, readAt: stored }, deps);
   const to = { to: isLast ? null : next, entered: selected.at(-1)?.logId };
   const hasMoved = await deps.backfills.step(deps.subscription.name, stored, to);
   return hasMoved ? next : stored.task;
 }
 
+interface Batch {
+  selected: readonly LoggedEvent[];
+  next: ReplayTask;
+  isLast: boolean;
+}
+
+/** The part of a batch for which there is room. */
+function upTo(room: number, before: ReplayTask, batch: Batch): Batch {
+  const selected = batch.selected.slice(0, room);
+  const after = selected.at(-1)?.logId;
+  if (after === undefined || selected.length === batch.selected.length) return batch;
+  const only = before.only?.filter((id) => compareLogIds(id, after) > 0);
+  return { selected, next: { ...before, ...(only && { only }), after, sent: before.sent + room }, isLast: false };
+}
+
 /** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
-async function nextBatch(task: ReplayTask, deps: SubscriptionContext) {
+async function nextBatch(task: ReplayTask, deps: SubscriptionContext): Promise<Batch> {
   const { log, subscription } = deps;
   if (task.only !== undefined) return await nextOfThese(task.only, task, deps);
   const batch = await log.read(task.workspace, { from: task.after, to: task.last, limit: BATCH });

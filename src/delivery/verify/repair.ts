@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { enqueueEvents } from '../deliveries.js';
-import { FULL_WAIT_MS, SENT_AGAIN_HIGH_WATER } from '../act/replay.js';
+import { FULL_WAIT_MS, mostSentAgain } from '../act/replay.js';
 import type { SubscriptionContext } from '../stores.js';
 import type { UnderWay } from './under-way.js';
 
@@ -37,16 +37,17 @@ export async function repairRecords(
   for (let at = 0; at < records.length;) {
     signal?.throwIfAborted();
     const { events: pending } = await gate.pending(subscription.name, workspace);
+    const count = Math.min(STEP, mostSentAgain(subscription) - pending);
     const entered =
-      pending >= SENT_AGAIN_HIGH_WATER
+      count <= 0
         ? null
-        : await enterStep({ workspace, records: records.slice(at, at + STEP), underWay, origin, from: at }, deps);
+        : await enterStep({ workspace, records: records.slice(at, at + count), underWay, origin, from: at }, deps);
     if (entered === null) {
       await clock.sleep(FULL_WAIT_MS, signal);
       continue;
     }
     sent += entered;
-    at += STEP;
+    at += count;
   }
   return sent;
 }

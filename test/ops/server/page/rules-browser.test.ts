@@ -204,7 +204,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await card.getByText('켜짐').waitFor();
     await changed('people', '이름', '김하나', '김한나');
     await card.getByText(/부터 실패 중/).waitFor();
-    await card.getByText(/answered 404/).waitFor();
+    await card.getByText(/에서 404\(으\)로 답했습니다/).waitFor();
     expect(await card.getByText('켜짐').count()).toBe(0);
     await press(/^일시 중지/);
     await card.getByText('일시 중지됨').waitFor();
