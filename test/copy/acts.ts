@@ -102,7 +102,7 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
     await nameDead(world);
     await world.feed.deadLetters.drop({ subscription });
   },
-  backup: (world) => world.redis.backUp(),
+  backup: (world) => world.backUp(),
   // As docs/guides/operate.md says.
   async restore(world, act) {
     await world.close();

@@ -81,10 +81,10 @@ async function differences(world: World, { name, list, copy, status }: Compared)
 }
 
 async function isNamed(
-  { named, feed }: World,
+  { named, feed, forgottenErasures }: World,
   { name, list, id, holds }: { name: string; list: CopyList; id: string; holds: boolean },
 ): Promise<boolean> {
-  if (named.has(`${name} ${keyOf(list, id)}`)) return true;
+  if (named.has(`${name} ${keyOf(list, id)}`) || forgottenErasures.has(keyOf(list, id))) return true;
   const { erased, missing, decisions } = await feed.lists.explain(list, id);
   return erased || (holds && missing !== null) || decisions.at(-1)?.what === 'discarded';
 }

@@ -48,8 +48,10 @@ export class World {
   readonly declaredGone = new Set<string>();
   /** By subscription: `resume` said that the log dropped events which it had not read. */
   readonly missed = new Set<string>();
-  /** Redis went back twice, and the clock in between: nothing says how high the sequences were that are lost (decision 11). */
+  /** Redis went back twice to one backup, by a clock that is behind it: nothing says how high the sequences were that are lost (decision 11). */
   sequencesMayBeLow = false;
+  /** By record: Redis went back, and the feed may not know any more that it was erased. A receiver may keep it out. */
+  readonly forgottenErasures = new Set<string>();
   removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
   guarded: Guarded[] = [];
   /** Own records that the last complete sweep has seen; none since Redis went back. */
@@ -63,7 +65,10 @@ export class World {
   /** Null: this process does the work. */
   readonly #processes: Processes | null;
   #skippedMs = 0;
-  #wentBackAtMs = Number.NEGATIVE_INFINITY;
+  /** The latest time at which an epoch may have begun. */
+  #epochMs = Number.NEGATIVE_INFINITY;
+  /** Since the last backup. */
+  #hasGoneBack = false;
   #steppedMs = 0;
   #baseUrl = '';
   #checkedTo = '0';
@@ -106,6 +111,7 @@ export class World {
     await this.rule?.start();
     await this.#inbox.start();
     await this.redis.clear();
+    this.#epochMs = this.clock.now();
     await this.open();
     await this.sweep();
     await this.deliver();
@@ -187,12 +193,19 @@ export class World {
     else await this.restart(() => rule.hasStopped());
   }
 
+  backUp(): Promise<void> {
+    this.#hasGoneBack = false;
+    return this.redis.backUp();
+  }
+
   /** Redis goes back to the last backup. @returns false where there is none */
   async goBack(): Promise<boolean> {
     if (!(await this.redis.goBack())) return false;
     const nowMs = this.clock.now();
-    this.sequencesMayBeLow ||= nowMs < this.#wentBackAtMs;
-    this.#wentBackAtMs = Math.max(this.#wentBackAtMs, nowMs);
+    this.sequencesMayBeLow ||= this.#hasGoneBack && nowMs <= this.#epochMs;
+    this.#hasGoneBack = true;
+    this.#epochMs = Math.max(this.#epochMs, nowMs);
+    for (const key of this.crm.erased) this.forgottenErasures.add(key);
     this.#checkedTo = '0';
     this.rule?.wentBack();
     for (const receiver of this.receivers) receiver.wentBack();
