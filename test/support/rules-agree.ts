@@ -11,7 +11,7 @@ import type { TestRedis } from './redis.js';
 interface Agreeing {
   redis: TestRedis;
   startReceiver: ReturnType<typeof useReceivers>;
-  /** To the destination `chat`. */
+  /** Each has a destination of its own. */
   rules: readonly RuleData[];
 }
 
@@ -20,15 +20,21 @@ export async function previewsAgree(
   { redis, startReceiver, rules: given }: Agreeing,
   happen: () => Promise<void>,
 ): Promise<number> {
-  const rules = given.map((rule) => ({ ...rule, mostPerMinute: 1_000, template: `${rule.id} {{id}}` }));
+  // Limits count by destination.
+  const rules = given.map((rule) => {
+    return { ...rule, to: `chat ${rule.id}`, mostPerMinute: 1_000, template: `${rule.id} {{id}}` };
+  });
   const receiver = await startReceiver();
   const folder = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'rules.json'), JSON.stringify({ rules }));
   const page = await startPageFeed(redis, {
-    destinations: {
-      chat: { handler: 'message', url: receiver.url, allowHosts: ['127.0.0.1'], rate: { requests: 10_000 } },
-    },
+    destinations: Object.fromEntries(
+      rules.map(({ id, to }) => {
+        const url = `${receiver.url.replace(/\/$/, '')}/${id}`;
+        return [to, { handler: 'message', url, allowHosts: ['127.0.0.1'], rate: { requests: 10_000 } }];
+      }),
+    ),
     rules: join(folder, 'rules.json'),
   });
   await happen();
