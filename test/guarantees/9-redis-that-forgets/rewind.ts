@@ -246,7 +246,10 @@ function judge(delivered: readonly ChangeEvent[], { journal }: { journal: Journa
   const changes = delivered.filter(isOfRecord);
   const contents = new Map<string, string>();
   const usedTwice = new Set<string>();
-  for (const { type, subject, data } of changes.filter((event) => !event.type.endsWith('.snapshot'))) {
+  // A snapshot says once more that a record is gone: with the id and the sequence of the event that said so, and without its contents.
+  const isOfSnapshot = ({ type, data }: ChangeEvent): boolean =>
+    type.endsWith('.snapshot') || (type.endsWith('.deleted') && data.before === null);
+  for (const { type, subject, data } of changes.filter((event) => !isOfSnapshot(event))) {
     const one = `${type.split('.')[1] ?? ''} ${subject} ${data.sequence}`;
     const said = JSON.stringify([type, data.before, data.after]);
     if ((contents.get(one) ?? said) !== said) usedTwice.add(one);
