@@ -269,7 +269,7 @@ const NOTHING_STORED =
   'new events: empty their copies, then run `changefeed snapshot <subscription>`';
 const ANOTHER_SERVER =
   'another Redis server, or one that was restarted: sequences go on higher, and every list is swept. If it was restored from a backup, run ' +
-  '`changefeed replay --snapshot <subscription>` for each receiver that keeps a copy';
+  '`changefeed snapshot <subscription>` for each receiver that keeps a copy';
 
 export async function readState(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceState | null> {
   const json = await redis.get(keys.state(workspace));
