@@ -76,7 +76,7 @@ export function createStateGuard(deps: GuardDeps) {
     look: (workspace: string) => of(workspace).look({ creates: false }),
     /** Does what `look` does, after a script has found an earlier step than one that this process knows. */
     wentBack: (workspace: string) => of(workspace).look({ creates: false, isSuspect: true }),
-    /** Begins an epoch if this offset lies above the end of the log: it would skip what is logged now. */
+    /** Begins an epoch if this offset lies above the end of the log and is still stored: it would skip what is logged now. */
     checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
     /** Another map in each epoch. */
     steps: (workspace: string) => of(workspace).steps,
@@ -124,12 +124,14 @@ class WorkspaceGuard {
         return null;
       }
       const isLost = state !== null && (await this.#isLost(state, isSuspect || state.server !== server));
-      if (state?.server === server && !isLost && compareLogIds(offset, last) <= 0) {
+      const isBound = state?.server === server && !isLost;
+      // A reader may have read its offset before Redis went back: one that is not stored any more skips nothing.
+      if (isBound && (compareLogIds(offset, last) <= 0 || compareLogIds(await this.#furthest(), last) <= 0)) {
         this.#adopt(state);
         return state;
       }
       // One of several processes begins the epoch; each reads it then.
-      await this.#begin(seen, isLost);
+      await this.#begin(seen, { isLost, offset });
     }
   }
 
@@ -174,12 +176,15 @@ class WorkspaceGuard {
     return { json, state: json === '' ? null : parseState(key, json), server, last: last === '' ? BEFORE_ALL : last };
   }
 
-  async #begin({ json, state, server, last }: SeenState, isLost: boolean): Promise<void> {
+  async #begin(
+    { json, state, server, last }: SeenState,
+    { isLost, offset }: { isLost: boolean; offset: string },
+  ): Promise<void> {
     const { clock, log, listsOf = () => [] } = this.#deps;
     const { redis, keys, workspace } = this.#scope;
     const nowMs = clock.now();
     const to = isoTime(nowMs);
-    const furthest = await this.#furthest();
+    const furthest = laterOf(await this.#furthest(), offset);
     const isCut = compareLogIds(furthest, last) > 0;
     const base = state ?? freshState(this.#known?.state ?? null, nowMs);
     const stored = await this.#storedEpoch();
@@ -224,9 +229,11 @@ class WorkspaceGuard {
       redis.get(keys.entered(subscription, workspace)),
     ]);
     const offsets = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
-    return offsets.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
+    return offsets.reduce(laterOf, BEFORE_ALL);
   }
 }
+
+const laterOf = (one: string, other: string): string => (compareLogIds(one, other) > 0 ? one : other);
 
 /** Reads the number as redis/lua/step.lua does. */
 export function numberOfStep(step: string): number {

@@ -174,6 +174,21 @@ it('rewound: a reader that finds its offset above the end of the log begins an e
   await reader.close();
 });
 
+it('rewound: an offset that a reader read before Redis went back is evidence of a loss, and begins one epoch at most', async () => {
+  const guard = process();
+  await guard.check(W);
+  const { sweep } = swept(guard);
+  await sweep();
+  const { epoch } = guard.state(W)!;
+  await guard.checkOffset(W, FAR);
+  expect(guard.state(W)!.epoch).toBe(epoch);
+  expect(await rewindings()).toBe(0);
+  await moveServer();
+  for (const _ of [1, 2]) await guard.checkOffset(W, FAR);
+  expect(guard.state(W)!.epoch).toBe(epoch + 1);
+  expect(await rewindings()).toBe(1);
+});
+
 it('rewound: timers and notices wait for the epoch', async () => {
   const guard = process();
   await guard.check(W);
