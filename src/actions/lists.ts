@@ -6,7 +6,7 @@ import * as answers from '../ops/server/page/answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction } from './define.js';
-import { dryRun, list, ofList, workspaceOf } from './fields.js';
+import { dryRun, list, ofList, workspace, workspaceOf } from './fields.js';
 
 export const readTodos = definePageAction({
   name: 'todos',
@@ -41,10 +41,10 @@ export const listHeld = defineAction({
   on: 'lists',
   route: 'GET /api/held',
   about: ['What waits until a person accepts or discards it.', '사람이 승인하거나 버릴 때까지 보류된 것.'],
-  input: z.strictObject({}),
+  input: z.strictObject({ workspace }),
   answer: answers.heldRecords,
   cost: 'records',
-  run: async (_input, { feed }) => ({ held: await feed.lists.allHeld() }),
+  run: async (input, { feed }) => ({ held: await feed.lists.allHeld(input.workspace) }),
 });
 
 const total = (held: readonly { count: number }[]) => ({ count: held.reduce((sum, one) => sum + one.count, 0) });

@@ -45,7 +45,7 @@ const BY_HAND = {
     .extend({ event: z.looseObject({ id: text, type: text }).describe('the event, as handlers receive it') })
     .describe('`list` and `show`: one per line'),
   rules: z.strictObject({ file: text, rules: z.array(z.looseObject({ id: text, to: text })) }),
-  held: answers.heldRecords.shape.held,
+  held: answers.heldRecords.shape.held.element.describe('one per line'),
   forget: answers.forgotten.extend({
     deliveries: z.strictObject({ waiting: count, handled: count, dead: count }),
   }),

@@ -1,32 +1,26 @@
 /** What waits until a person decides about a list. */
+import { listHeld } from '../../actions/lists.js';
+import type { HeldRecords } from '../../ops/server/page/source.js';
 import { heldText } from '../../ops/watch/problems.js';
-import { wordsFor } from '../../words/words.js';
-import { formatsOf, say } from '../answers.js';
-import { workspaceOption } from '../arguments.js';
-import { defineFeedCommand, flag } from '../command.js';
+import type { Speech } from '../../actions/define.js';
+import { commandOf } from '../action-command.js';
 import { cut, printable } from '../text.js';
 
 const PLACES = 40;
 
-export const held = defineFeedCommand({
-  input: { workspace: workspaceOption('only this workspace'), json: flag('print it as JSON') },
-  async run({ workspace, json = false }, { feed, config }, io) {
-    const all = await feed.lists.allHeld(workspace);
-    const formats = formatsOf(config, io.env, all[0]?.at ?? '');
-    const { t, word } = wordsFor(formats.language);
-    if (json) io.out(JSON.stringify(all));
-    else if (all.length === 0) io.out(t('status.nothingHeld'));
-    for (const one of json ? [] : all) {
-      const place = `${one.list} --workspace ${one.workspace}`;
-      const names = one.examples.map(({ id, title }) => printable(cut(title ?? id, PLACES)));
-      const list = formats.language === 'en' ? one.list : word('list', one.list);
-      const said = [
-        `${one.workspace} ${list}: ${heldText(one, formats)}`,
-        ...(names.length === 0 ? [] : [t('status.examples', { names: names.join(', ') })]),
-        t('status.since', { when: formats.dateTime(one.since) }),
-        t('status.decide', { place }),
-      ];
-      say(io, said.join(' '));
-    }
-  },
+export const held = commandOf(listHeld, {
+  rows: (found) => found.held,
+  text: (found, { words }) =>
+    found.held.length === 0 ? words.t('status.nothingHeld') : found.held.map((one) => textOf(one, words)).join('\n'),
 });
+
+function textOf(one: HeldRecords, words: Speech): string {
+  const { t, word, language, dateTime } = words;
+  const names = one.examples.map(({ id, title }) => printable(cut(title ?? id, PLACES)));
+  return [
+    `${one.workspace} ${language === 'en' ? one.list : word('list', one.list)}: ${heldText(one, words)}`,
+    ...(names.length === 0 ? [] : [t('status.examples', { names: names.join(', ') })]),
+    t('status.since', { when: dateTime(one.since) }),
+    t('status.decide', { place: `${one.list} --workspace ${one.workspace}` }),
+  ].join(' ');
+}

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
 import { subscriptionStatus } from '../../../delivery/ask/subscription-status.js';
+import { heldExample, heldSchema } from '../../../feed/detect/held.js';
 import { auditEntry } from '../../audit.js';
 import { statusSchema } from '../../watch/status.js';
 
@@ -200,15 +201,10 @@ export const stored = storedEvents.describe('what was stored');
 export const leftBehind = z.strictObject({ subscriptions: z.array(storedEvents) });
 export const heldRecords = z.strictObject({
   held: z.array(
-    z.looseObject({
+    heldSchema.extend({
       workspace: z.string(),
       list: z.string(),
-      what: z.enum(['removals', 'creations']),
-      why: z.string(),
-      count,
-      of: count,
-      since: iso,
-      examples: z.array(z.strictObject({ id: z.string(), title: z.string().nullable() })).describe('at most three'),
+      examples: z.array(heldExample).readonly().describe('at most three of the records'),
     }),
   ),
 });

@@ -4,7 +4,6 @@ import type { ListName } from '../../../crm/lists/lists.js';
 import type { FindRecord } from '../../../events/about.js';
 import type { Links } from '../../../events/related.js';
 import type { Clock } from '../../../kit/clock.js';
-import type { Held } from '../../../feed/detect/held.js';
 import type { EventLog } from '../../../log/event-log.js';
 import type { Status } from '../../watch/status.js';
 import type * as answers from './answers.js';
@@ -18,12 +17,7 @@ export interface PageWorkspace {
 }
 
 /** What a list holds until a person accepts it. */
-export interface HeldRecords extends Held {
-  workspace: string;
-  list: ListName;
-  /** At most three of the records that are held. */
-  examples: readonly { id: string; title: string | null }[];
-}
+export type HeldRecords = z.output<typeof answers.heldRecords>['held'][number];
 
 /** What the page reads besides what its actions ask. */
 export interface FeedOfPage {
