@@ -110,7 +110,7 @@ export function createDispatcher(options: DispatcherOptions) {
     // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
     replay: async (call: ReplayCall): Promise<Replayed> =>
       await replay(call, { ...options, ...withQueue(chosen(call.subscription), 'replay') }),
-    try: async (name: string, call: TryCall): Promise<Tried> =>
+    try: async (name: string, call: TryCall = {}): Promise<Tried> =>
       await trySubscription(call, { ...options, ...chosen(name) }),
     /** Also `CF_DATABASE_FAILED`. */
     verify: async (name: string, copy?: Copy, call: VerifyOptions = {}): Promise<Verified> => {
@@ -123,13 +123,13 @@ export function createDispatcher(options: DispatcherOptions) {
     deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
     describeSubscription: (name: string) => describeDeliveries(name, options),
     stopReplay: async (name: string, id?: string) => await stopAndDrop(id, { ...options, ...chosen(name) }),
-    skip: async (name: string, call: SkipCall): Promise<Skipped> =>
+    skip: async (name: string, call: SkipCall = {}): Promise<Skipped> =>
       await skipSubscription(call, { ...options, ...chosen(name) }),
     /** Its place in the logs is their end, whatever it has read before, and nothing waits: for one that is configured next. */
     beginNow: (subscription: Subscription) => beginNow(former(subscription)),
     /** Drops what waits for one that is switched off. Its place in the logs is forgotten. */
     dropFormer: (subscription: Subscription) => dropFormer(former(subscription)),
-    pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
+    pause: async (subscription: string, reason = 'paused manually') => await pause(subscription, reason, withQueues()),
     resume: async (subscription: string) => await resume(subscription, withQueues()),
     enforcePaused: () => enforcePaused(withQueues()),
     /** Logs, once per subscription, that events were dropped from the log which it has not read. */

@@ -163,12 +163,9 @@ function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) 
 /** Each is one call of what does it. */
 function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: Dispatcher) {
   const { config, clock } = context;
-  const { deliveries, describeSubscription, replay, stopReplay, resume, verify } = dispatcher;
+  const { deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify } = dispatcher;
   return {
-    ...{ deliveries, describeSubscription, replay, stopReplay, resume, verify },
-    try: (subscription, call = {}) => dispatcher.try(subscription, call),
-    skip: (subscription, call = {}) => dispatcher.skip(subscription, call),
-    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
+    ...{ deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify },
     test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
