@@ -18,7 +18,7 @@ const MODES: Partial<Record<string, { include: string[]; exclude: string[] }>> =
 };
 
 export default defineConfig(({ mode }) => {
-  // At night and without a mode, every test can run: `npx vitest run test/cli/dead.nightly.test.ts`.
+  // At night and without a mode, every test can run: `npx vitest run test/docs/getting-started.nightly.test.ts`.
   const { include, exclude } = MODES[mode] ?? { include: ALL, exclude: [] };
   const switchedOff = process.env['COPY_WITHOUT'];
   return {

@@ -3,6 +3,7 @@ import { languageOf } from '../../src/cli/answers.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { noColours } from '../../src/cli/text.js';
 import { parseConfig } from '../../src/config/parse.js';
+import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
 import { changeEvent } from '../support/events.js';
 import { startOtherCrm } from '../support/other-crm.js';
@@ -36,6 +37,7 @@ it('language: with Korean workspaces, status, held, todos and tail speak Korean,
       'm',
     ),
   );
+  expect(problemsOfPrinted('held', JSON.parse(await say('held', '--json')))).toEqual([]);
   const status = await say('status');
   for (const text of [
     `워크스페이스 "acme", 고객 목록: ${held} 실제 삭제라면 승인하세요: ${accept}`,
@@ -43,6 +45,7 @@ it('language: with Korean workspaces, status, held, todos and tail speak Korean,
     '요청 한도 10초당 80회',
   ])
     expect(status).toContain(text);
+  expect(await say('accept', 'people')).toContain('20건');
   expect(await say('todos')).toMatch(/전체 TODO +0 +0 +0 +1 /);
   expect(await say('tail', '--from', 'beginning', '--no-follow')).toMatch(/TODO 완료 +전화하기 +완료: 아니요 → 예/);
 });
