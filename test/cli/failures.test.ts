@@ -3,7 +3,7 @@ import type { Status } from '../../src/ops/watch/status.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
-import { startPrivateRedis, useRedis } from '../support/redis.js';
+import { useRedis } from '../support/redis.js';
 
 describe('failures: the command line', () => {
   const cli = useCli();
@@ -87,27 +87,6 @@ describe('failures: the command line', () => {
     expect(absent.stderr.match(/the API went away/g)).toHaveLength(1);
     expect(refused.stderr).toMatch(/✗ memo .*page 1: .*answered 401.*newest token.*\[CF_UNAUTHORISED\]/);
     expect(refused.stderr).not.toContain('an-old-token');
-  });
-
-  it('failures: an unreachable Redis and a refused password are reported', async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(crm);
-    const { port } = await startPrivateRedis();
-    const [absent, refused, unnamed] = await Promise.all([
-      folder.call(['sweep'], { REDIS_URL: 'redis://127.0.0.1:1' }),
-      folder.call(['status'], { REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` }),
-      folder.call(['start'], { REDIS_URL: `redis://127.0.0.1:${port}` }),
-    ]);
-    expect([absent.code, refused.code, unnamed.code]).toEqual([1, 1, 1]);
-    expect(absent.stderr).toMatch(
-      /^changefeed: Redis at 127\.0\.0\.1:1 cannot be reached .*\[CF_REDIS_UNREACHABLE\]\n$/,
-    );
-    expect(refused.stderr).toMatch(
-      /^changefeed: Redis at \S+ refused the user or password .*\[CF_REDIS_UNREACHABLE\]\n$/,
-    );
-    expect(refused.stderr).not.toContain('hunter2');
-    expect(unnamed.stderr).toMatch(/^changefeed: Redis at \S+ asks for a password\. .*\[CF_REDIS_UNREACHABLE\]\n$/);
-    expect(crm.asked).toEqual([]);
   });
 
   it('failures: events of handlers that throw or hang become dead letters; the return value is ignored', async () => {

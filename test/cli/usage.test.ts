@@ -116,7 +116,7 @@ describe('usage errors: one sentence and exit code 2', () => {
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
-    const run = await (await cli()).run(['sandbox', '--port', String(port)]);
+    const run = await (await cli()).call(['sandbox', '--port', String(port)]);
     expect(run).toEqual({
       code: 2,
       stdout: '',

@@ -3,11 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
-import { createLists, readyMadeLists } from '../../src/crm/lists/lists.js';
-import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
-import { exampleEvent } from '../../src/events/example.js';
 import { useCli } from '../support/cli.js';
-import { problemsOf } from '../support/event-schemas.js';
 import { useReceivers, type Reply } from '../support/handler-fixtures.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -15,9 +11,6 @@ const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 const KEY = SECRET.slice('whsec_'.length);
 const cli = useCli();
 const startReceiver = useReceivers();
-
-const lists = createLists(readyMadeLists.all);
-const options = { id: `evt_${'0'.repeat(32)}`, workspace: 'acme', at: '2026-03-02T04:10:00.000Z', lists };
 
 const configOf = (url: string): object => {
   const hook = { handler: 'webhook', url, secret: [SECRET, OTHER], allowHosts: ['127.0.0.1'] };
@@ -98,14 +91,6 @@ it('webhook test: an unknown name is refused with the names of the subscriptions
   for (const [args, sentence] of cases) {
     const { code, stdout, stderr } = await folder.call(['webhook', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `changefeed: ${sentence}\n` });
-  }
-});
-
-it('test event: the example of every type is what its schema says', () => {
-  for (const type of [...EVENT_TYPES, ...NOTICE_TYPES]) {
-    const event = exampleEvent(type, options);
-    expect(problemsOf(event)).toEqual([]);
-    expect(event).toMatchObject({ type, subject: 'test' });
   }
 });
 

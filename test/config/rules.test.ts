@@ -23,7 +23,7 @@ const changesOfAll = (...fields: string[]): object =>
   Object.fromEntries(fields.map((field) => [field, { changes: true }]));
 const to = (destination: object): object => ({ destinations: { '영업 채팅': destination } });
 
-const EACH = isGate ? 20 : 60;
+const EACH = isGate ? 6 : 60;
 
 describe('rules', () => {
   const cli = useCli();

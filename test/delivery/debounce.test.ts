@@ -107,30 +107,6 @@ describe('debounce: changes of a record', () => {
     expect(seen).toEqual([2]);
   });
 
-  it('that cancel out are not sent to the handler', async () => {
-    const seen: string[] = [];
-    const undone = changed(2, { field: '담당자', before: 1, after: 0 });
-    const running = await start(
-      test,
-      debouncing(({ id }) => void seen.push(id)),
-    );
-
-    await put(
-      running,
-      [
-        changed(1, { field: '담당자', before: 0, after: 1 }),
-        undone,
-        changeEvent({ record: 'r1', sequence: 3, verb: 'deleted' }),
-      ].slice(0, 2),
-    );
-    await running.settled();
-    expect(seen).toEqual([]);
-    await put(running, changes(3));
-
-    await running.settled();
-    expect(seen).toEqual(changes(3).map(({ id }) => id));
-  });
-
   it('between null and absent are sent when the list has nullIsAbsent off', async () => {
     const seen: unknown[] = [];
     const extras = {

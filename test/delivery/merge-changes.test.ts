@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { compileRules, type Rules } from '../../src/feed/detect/rules.js';
 import { mergeChanges } from '../../src/delivery/run/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
 import type { EventType, Verb } from '../../src/events/kinds.js';
@@ -116,23 +115,6 @@ describe('merge: changes of one record', () => {
   it('a single event stays unchanged', () => {
     const one = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
     expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
-  });
-
-  it('only fields that the rules compare are among the changes, and never the times of the change', () => {
-    const both = [
-      change('updated', 1, {
-        from: { 이름: 'a', 등급: 1, '수정 날짜': '1' },
-        to: { 이름: 'b', 등급: 1, '수정 날짜': '2' },
-      }),
-      change('updated', 2, {
-        from: { 이름: 'b', 등급: 1, '수정 날짜': '2' },
-        to: { 이름: 'c', 등급: 2, '수정 날짜': '3' },
-      }),
-    ] as const;
-    const fieldsOf = (...[comparison]: [] | [Rules]): unknown =>
-      mergeChanges(both, comparison).event?.data.changes.map(({ field }) => field);
-    expect(fieldsOf()).toEqual(['등급', '이름']);
-    expect(fieldsOf(compileRules('people', { ignore: ['이름'] }))).toEqual(['등급']);
   });
 
   it('a change of which the first part has no `before`, as in a baseline since a time, names no fields', () => {

@@ -108,35 +108,6 @@ describe('who made a change', () => {
     expect(await actorsOf(feed)).toEqual([null]);
   });
 
-  it('actor: two edits between two sweeps name their actors per field', async () => {
-    const crm = await startCrm(3);
-    const feed = await open(crm);
-    await sweep(feed, 'people_history', 'people');
-    crm.edit('p-1', { 등급: 'A' }, USER);
-    crm.edit('p-1', { 점수: 7 }, OURS);
-    await sweep(feed, 'people_history', 'people');
-    const [event] = await eventsOf(feed, ['crm.person.updated']);
-    expect(event?.data.actor).toBeUndefined();
-    expect(event?.data.changes.map(({ field, actor }) => [field, actor])).toEqual([
-      ['등급', USER],
-      ['점수', OURS],
-    ]);
-  });
-
-  it.each<[string, (row: Fields) => Fields[]]>([
-    ['are about another record', (row) => [{ ...row, peopleId: 'p-2' }]],
-    ['have another value', (row) => [{ ...row, fieldValue: 'C' }]],
-    ['are missing', () => []],
-    ['do not say who', ({ source: _, ...row }) => [row]],
-  ])('actor: there is none, and no event is lost, where rows %s', async (_what, lie) => {
-    const crm = await startCrm(3);
-    const feed = await open(crm);
-    await sweep(feed, 'people_history', 'people');
-    crm.edit('p-1', { 등급: 'A' }, USER, lie);
-    await sweep(feed, 'people_history', 'people');
-    expect(await actorsOf(feed)).toEqual([null]);
-  });
-
   it('actor: the status says of how many edits it is known who made them', async () => {
     const crm = await startCrm(3);
     const feed = await open(crm);

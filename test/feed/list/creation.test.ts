@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
+import { ChangefeedError } from '../../../src/kit/errors.js';
 import { heldText } from '../../../src/ops/watch/problems.js';
 import type { Held } from '../../../src/feed/detect/held.js';
 import { listedApi } from '../../support/listed.js';
@@ -207,5 +208,47 @@ describe('creations: walks and shortcuts together', () => {
     const { pass, lines } = await grown([...known, ...people(90, 'new')], 20);
     await pass(20_000);
     expect(await lines()).toHaveLength(90);
+  });
+});
+
+describe('creations: a walk that is interrupted', () => {
+  it('in a survey is surveyed again, and holds in the end', async () => {
+    const { api, sweep, eventLines } = await baselined(redis, people(50), { pageSize: 7 });
+    api.records = [...people(60, 'other'), person('p0', 'edited')];
+    api.before = (_cursor, page) => {
+      if (page === 4) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });
+      return undefined;
+    };
+    await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
+    api.before = () => undefined;
+    api.asked.length = 0;
+    const { held, counts } = await sweep();
+    expect(api.asked[0]).toBeNull();
+    expect(held?.at(-1)).toMatchObject({ count: 60, of: 61, known: { seen: 1, of: 50 } });
+    expect(counts).toMatchObject({ held: 60, edited: 1 });
+    expect(await eventLines()).toEqual(['updated p0 1']);
+  });
+
+  it('by an abort in the second walk reports every record once', async () => {
+    const { api, sweep, eventLines } = await baselined(redis, people(60), { pageSize: 7 });
+    api.records = [...people(30, 'new'), ...people(60)];
+    const stop = new AbortController();
+    let first = 0;
+    api.before = (cursor, page) => {
+      if (cursor === null) first += 1;
+      if (first === 3 && page === 3) stop.abort(new Error('enough'));
+      stop.signal.throwIfAborted();
+      return undefined;
+    };
+    await expect(sweep({ signal: stop.signal })).rejects.toThrow('enough');
+    expect(first).toBe(3);
+    expect(await eventLines()).toHaveLength(14);
+    api.before = () => undefined;
+    await sweep();
+    expect((await eventLines()).sort()).toEqual(
+      people(30, 'new')
+        .map(({ id }) => `created ${String(id)} 1`)
+        .sort(),
+    );
   });
 });

@@ -60,21 +60,6 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     expect(policy).not.toContain('https:');
   });
 
-  it('page: an operator pauses and resumes a subscription with the keyboard', async () => {
-    const { url, feed } = await open({ subscriptions: [handlerOf('orders')] });
-    const { page } = await browse(`${url}/#/subscriptions`);
-    await page.getByRole('button', { name: 'Pause: orders' }).press('Enter');
-    await page.keyboard.type('deploy of the receiver');
-    await page.keyboard.press('Enter');
-    await page.getByText('paused on the status page: deploy of the receiver.').waitFor();
-    expect((await feed.status()).subscriptions[0]?.paused).not.toBeNull();
-    await page.getByRole('button', { name: 'Resume: orders' }).press('Enter');
-    await page.getByText('Delivery goes on where it was paused').waitFor();
-    await page.keyboard.press('Enter');
-    await page.getByText('delivering').waitFor();
-    expect((await feed.status()).subscriptions[0]?.paused).toBeNull();
-  });
-
   it('page: an operator retries one dead letter and drops another, which asks first', async () => {
     let isBroken = true;
     const handled: string[] = [];

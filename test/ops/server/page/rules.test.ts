@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../../../../src/redis/private/launch.js';
-import { useCli } from '../../../support/cli.js';
-import { eventually } from '../../../support/eventually.js';
 import { personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { testFolder } from '../../../support/folder.js';
@@ -17,7 +14,6 @@ const GRADE = { on: ['crm.person.updated'], where: { 등급: { becomes: 'A' } },
 describe('rules on the page', () => {
   const redis = useRedis();
   const startReceiver = useReceivers();
-  const cli = useCli();
   const graded = (record: string, before: string, after: string) => {
     const event = personEvent(record, 1, {
       fields: { 이름: `가상인 ${record}` },
@@ -146,37 +142,6 @@ describe('rules on the page', () => {
         /^Nothing was saved, as the file is not valid: .*:\d+:\d+: it cannot be read as JSON/,
       ) as unknown,
     });
-  });
-
-  it('rules: where a destination is removed, the page says which rule names it, and the rule goes on', async () => {
-    const port = await freePort();
-    const config = {
-      workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:9', token: 'none' }],
-      redis: { prefix: redis.keys.prefix },
-      http: { port, tokens: TOKENS },
-      rules: 'rules.json',
-    };
-    const destinations = { chat: { handler: 'message', url: 'https://chat.example/secret-part' } };
-    const folder = await cli({
-      'changefeed.config.json': { ...config, destinations },
-      'rules.json': { rules: [{ id: 'a', ...GRADE }] },
-    });
-    const write = (json: object) => writeFileSync(join(folder.cwd, 'changefeed.config.json'), JSON.stringify(json));
-    const service = folder.start(['start', '--only', 'dispatch,handle'], { REDIS_URL: redis.url, LOG_LEVEL: 'info' });
-    await service.waitForLine(/changefeed is running/);
-    const state = async () =>
-      (await fetch(`http://127.0.0.1:${port}/api/rules`, { headers: READER })).json() as Promise<object>;
-    expect(await state()).toMatchObject({ problem: null, rules: [{ runs: true }] });
-    write(config);
-    await service.waitForLine(/not valid and was not applied/);
-    expect(await state()).toMatchObject({
-      problem: expect.stringMatching(
-        /^rules\.json:1:\d+: rules\[0\]\.to of rule "a": there is no destination "chat"; allowed: nothing/,
-      ) as unknown,
-      rules: [{ runs: true }],
-    });
-    write({ ...config, destinations, log: { retention: { age: '20d' } } });
-    await eventually(async () => expect(await state()).toMatchObject({ problem: null, rules: [{ runs: true }] }));
   });
 
   it('rules: one match is sent as a test; without a match nothing is', async () => {
