@@ -13,7 +13,7 @@ interface AskProps {
   danger?: boolean;
   /** False: something has to be given first. @defaultValue true */
   ready?: boolean;
-  /** What came of it, in words; null closes the dialog, because the page shows it. */
+  /** Says what came of it; null closes the dialog, because the page shows it. */
   run: () => Promise<ComponentChildren>;
   /** Called when the dialog is closed after it was carried out. @defaultValue nothing follows */
   after?: () => void;

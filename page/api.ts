@@ -1,4 +1,4 @@
-/** What the page asks of its server: the actions of src/actions, by their names there. */
+/** Calls the server of the page: the actions of src/actions, by their names there. */
 import type { z } from 'zod';
 import type { Table } from '../src/actions/table.js';
 import { said } from '../src/words/said.js';
@@ -25,7 +25,7 @@ export type Delivery = Answered<'listDeliveries'>['deliveries'][number];
 export type RulesAnswer = Answered<'listRules'>;
 export type RuleValues = Answered<'listValues'>;
 
-/** What a section of the page is shown from. */
+/** The state of what a section of the page has asked for. */
 export interface SectionProps {
   about: About;
   status: Status | null;
@@ -50,7 +50,7 @@ export function whenSignedOut(call: () => void): void {
 }
 
 declare const answered: unique symbol;
-/** Where a question is asked, with the type of its answer. */
+/** A question by its address, with the type of its answer. */
 export type Path<Value> = string & { readonly [answered]?: Value };
 
 /** Its address and body: what has no name in the path is in the query of a question. */

@@ -1,4 +1,4 @@
-/** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
+/** The decisions that a problem waits for: what a list holds back, and what removed subscriptions have left behind. */
 import type { ComponentChildren } from 'preact';
 import { Action } from './action.js';
 import { act, pathOf, type Answered } from './api.js';

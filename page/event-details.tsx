@@ -1,4 +1,4 @@
-/** What an opened row shows: every change, what came with the edit, and the facts of the event. */
+/** The details of an opened row: every change, what came with the edit, and the facts of the event. */
 import { useState } from 'preact/hooks';
 import { act, type EventView } from './api.js';
 import { DeliveriesOf } from './deliveries.js';

@@ -45,9 +45,9 @@ export function formats(language: Language, t: Translate) {
   const inZone = (timeZone?: string) => formatsFor({ language, timeZone, now: new Date().toISOString() });
   const { number, percent, duration: exact, date, value: written } = inZone();
   const duration = (ms: number): string => exact(rounded(ms));
-  /** With the year when it is another one; in the browser's time zone, unless another is given. */
+  /** Has the year when it is another one; in the browser's time zone, unless another is given. */
   const dateTime = (iso: string, timeZone?: string): string => inZone(timeZone).dateTime(iso);
-  /** With each time of the API in a text as a person reads it: a value, or the end of `마감 날짜: 2026-…`. */
+  /** Writes each time of the API in a text as a person reads it: a value, or the end of `마감 날짜: 2026-…`. */
   const times = (text: string): string =>
     text.replace(TIME, (iso) => (Number.isNaN(Date.parse(iso)) ? iso : dateTime(iso)));
   return {

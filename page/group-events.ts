@@ -66,13 +66,13 @@ function groupOf(all: readonly EventView[]): Group {
 
 const NAME = '이름';
 
-/** What the record is called, where the events of the group say it. */
+/** The name of the record, where the events of the group say it. */
 export function nameOf({ lead, others }: Group): string | null {
   if (lead.row === null) return lead.title;
   return [lead, ...others].find(({ row }) => row?.field === NAME)?.row?.value.text ?? lead.about;
 }
 
-/** Where the event of a record does not say who: a row of its history that names the same field and value does. */
+/** Takes who made an edit from the row of the history that names the same field and value, where the event does not say. */
 export function authorOf({ lead, others }: Group): EventView['actor'] {
   if (lead.actor !== null) return lead.actor;
   const shown = new Map(lead.changes.map(({ field, after }) => [field, after.text]));

@@ -55,7 +55,7 @@ export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Pol
   return { ...(state.path === path ? state : nothing), again: () => setTurn((count) => count + 1) };
 }
 
-/** Whether the service applies another configuration: requests wait until it has. */
+/** Says whether the service applies another configuration: requests wait until it has. */
 export function useRestart(): boolean {
   const [isUnderWay, setUnderWay] = useState(restart.isUnderWay);
   useEffect(() => {

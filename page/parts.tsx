@@ -123,7 +123,7 @@ export interface ProblemTextProps {
   short?: boolean;
 }
 
-/** What a problem means. The message of the log is English: in another language, the original is a click away. */
+/** Says what a problem means. The message of the log is English: in another language, the original is a click away. */
 export function ProblemText({ severity = '', short = false, ...problem }: ProblemTextProps) {
   const { t, language } = usePreferences();
   const text = problemText(problem, formatsFor({ language, now: new Date().toISOString() }), { hasButtons: true });

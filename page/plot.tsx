@@ -11,7 +11,7 @@ export interface Series {
 }
 
 interface PlotProps {
-  /** What it shows, as a heading. */
+  /** Names what it shows, as a heading. */
   title: string;
   /** Seconds since the epoch. */
   times: number[];

@@ -1,4 +1,4 @@
-/** What an operator does about one subscription besides pausing it: replay with its progress and stop, skip what waits, send a test event. */
+/** The actions of an operator on one subscription besides pausing it: replay with its progress and stop, skip what waits, send a test event. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from './action.js';

@@ -1,10 +1,10 @@
-/** Whether a subscription delivers, and the switch that pauses it. A rule is one, too. */
+/** Shows whether a subscription delivers, and the switch that pauses it. A rule is one, too. */
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, type Subscription } from './api.js';
 import { usePreferences } from './preferences.js';
 
-/** Whether it delivers, and if not, why. */
+/** Says whether it delivers, and if not, why. */
 export function State({ subscription }: { subscription: Subscription }) {
   const { t, said, dateTime } = usePreferences();
   const { paused, failingSince, unreadable } = subscription;

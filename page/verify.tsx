@@ -1,4 +1,4 @@
-/** Whether the copy of a subscription is right: what the last comparison found, when, and a button for another one. */
+/** Says whether the copy of a subscription is right: what the last comparison found, when, and a button for another one. */
 import { Action } from './action.js';
 import { act, type Answered, type Subscription } from './api.js';
 import { useNow } from './hooks.js';

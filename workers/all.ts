@@ -9,7 +9,7 @@ import { serveRole } from './serve.js';
 
 /** Sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
-/** What a process does: `poll`, `dispatch`, `handle` or `serve`. */
+/** A part of the work that a process may have: `poll`, `dispatch`, `handle` or `serve`. */
 export type Role = (typeof ROLES)[number];
 
 export interface Progress {

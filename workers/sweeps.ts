@@ -20,7 +20,7 @@ export interface SweepCall {
   onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
-/** What one sweep of a list came to. */
+/** The outcome of one sweep of a list. */
 export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );

@@ -43,7 +43,7 @@ const SHOWN = 'id to title enabled on where class from workspaces include digest
 );
 
 export type Operator = keyof typeof OPERANDS;
-/** What each has before a value is given. The first five compare before and after. */
+/** The operands that each has before a value is given. The first five compare before and after. */
 const OPERANDS = {
   becomes: { becomes: '' },
   fromTo: { from: '', to: '' },
@@ -70,7 +70,7 @@ export interface Fields {
   uncompared: readonly string[];
   kinds: Readonly<Record<string, Kind>>;
   timeZone: string;
-  /** Where the values of a field are asked for. */
+  /** The question for the values of a field. */
   valuesAt: (field: string) => Path<RuleValues> | null;
 }
 
@@ -83,7 +83,7 @@ const OF_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
   list: ['changes', 'contains', 'empty', 'filled'],
 };
 
-/** What a field holds, of the types that its schema has, the most frequent first. */
+/** The type of a field's values, of those that its schema has, the most frequent first. */
 export function kindOf(forms: readonly { form: string }[]): Kind {
   const form = forms.map((one) => one.form).find((one) => !['null', 'empty list'].includes(one)) ?? '';
   if (form === 'number' || form === 'boolean') return form;
@@ -148,7 +148,7 @@ export function withChosen([key, operand]: Pair, values: readonly (string | bool
   return [key, Array.isArray(operand) ? values : { not: values }];
 }
 
-/** What was read; undefined where there is nothing yet, or what was typed cannot be read. */
+/** The value that was read; undefined where there is nothing yet, or what was typed cannot be read. */
 export function valueIn(pair: Pair, name: string): unknown {
   const value = given(pair)[name];
   return value === '' ? undefined : value;

@@ -37,7 +37,7 @@ export function dropKept(): void {
 
 interface Kept {
   draft: Draft;
-  /** Of the file, when the draft was begun: who saves over another change is told. */
+  /** The revision of the file when the draft was begun: who saves over another change is told. */
   revision: string;
 }
 

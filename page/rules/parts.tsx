@@ -1,4 +1,4 @@
-/** What the list of rules and the form share: the sentence, saving, and the test. */
+/** Parts of both the list of rules and the form: the sentence, saving, and the test. */
 import { Action } from '../action.js';
 import { doubtText } from '../../src/words/doubts.js';
 import { act, type Answered, type RulesAnswer } from '../api.js';

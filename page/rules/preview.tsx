@@ -1,4 +1,4 @@
-/** What the rule would have done in the last 7 days, while it is being made; and why not for a record. Nothing is sent. */
+/** Shows what the rule would have done in the last 7 days, while it is being made; and why not for a record. Nothing is sent. */
 import { useEffect, useState } from 'preact/hooks';
 import { act, messageOf, type Answered } from '../api.js';
 import { useSettled } from '../hooks.js';

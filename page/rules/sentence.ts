@@ -50,7 +50,7 @@ function english({ rule, conditions, isAny, people, teams }: Draft, word: Word):
   return `When ${text}${who}, notify ${bold(rule.to)}, ${bold(oftenIn(rule, 'en'))}`;
 }
 
-/** What comes before the ending: …면 or …고. */
+/** The stem before the ending: …면 or …고. */
 const KOREAN: Readonly<Record<Said | 'any' | 'created' | 'updated' | 'deleted', string>> = {
   becomes: '{field이} {value이} 되',
   fromTo: '{field이} {value}에서 {to로} 바뀌',

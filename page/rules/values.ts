@@ -1,10 +1,10 @@
-/** What a person types as the value of a condition, read by the type of the field. Null: it cannot be read. Pure. */
+/** Reads what a person types as the value of a condition, by the type of the field. Null: it cannot be read. Pure. */
 export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'reference' | 'list';
 export type Value = string | number | boolean;
 
 export interface Reads {
   kind: Kind;
-  /** Of the workspace: a day begins at its midnight. */
+  /** The time zone of the workspace: a day begins at its midnight. */
   timeZone: string;
 }
 

@@ -1,4 +1,4 @@
-/** What changed just now: the newest events, live, with filters that are part of the address. */
+/** The section of changes: the newest events, live, with filters that are part of the address. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   beside,

@@ -115,7 +115,7 @@ function groupsOf(letters: readonly DeadLetter[]): DeadLetter[][] {
   return [...groups.values()];
 }
 
-/** What can be done with all that are chosen. */
+/** The actions on all that are chosen. */
 function Actions({ count, chosen, send }: { count: string; chosen: Chosen; send: Send }) {
   const { t } = usePreferences();
   return (

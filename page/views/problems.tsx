@@ -1,4 +1,4 @@
-/** What needs a person, the last errors, and the processes. */
+/** The section of problems: what needs a person, the last errors, and the processes. */
 import type { ComponentChildren } from 'preact';
 import type { Problem, SectionProps } from '../api.js';
 import { HeldRecords, LeftBehind, MissingRules } from '../decisions.js';
@@ -73,7 +73,7 @@ export function Problems({ status, canAct, again }: SectionProps) {
 
 interface OneProps {
   problem: Problem;
-  /** What can be decided about it. */
+  /** The decisions that a person can make about it. */
   children?: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-/** What receives the events, how far each is behind, and the switch that pauses it. */
+/** The section of subscriptions: what receives the events, how far each is behind, and the switch that pauses it. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { pathOf, type SectionProps, type Subscription } from '../api.js';

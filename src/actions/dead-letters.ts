@@ -1,4 +1,4 @@
-/** What can be asked and done about dead letters. */
+/** Actions on dead letters. */
 import { z } from 'zod';
 import * as answers from '../ops/server/page/answers.js';
 import { defineAction, definePageAction } from './define.js';

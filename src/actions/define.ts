@@ -23,7 +23,7 @@ export const NOUNS = [
   'audit',
 ] as const;
 
-/** What every action has. */
+/** The world of every action. */
 export interface Acting {
   feed: Changefeed;
   audit: Pick<Audit, 'read'>;
@@ -37,7 +37,7 @@ export interface Acting {
 /** A language of people, with its words and its numbers. */
 export type Speech = Words & Formats;
 
-/** What those have besides that only the page and its API offer. */
+/** The world of those that only the page and its API offer. */
 export interface ActingOnPage extends Acting {
   page: EndpointDeps & { todos: TodoReports };
   rules: PageRules;
@@ -55,7 +55,7 @@ export interface Action<
   readonly on: (typeof NOUNS)[number];
   /** Names with `:` in the path are fields of the input; the others are in the body or the query. */
   readonly route: `${'GET' | 'POST'} /api/${string}`;
-  /** What it does, in English and Korean. */
+  /** Says what it does, in English and Korean. */
   readonly about: readonly [en: string, ko: string];
   readonly input: Input;
   readonly answer: Answer;
@@ -67,12 +67,12 @@ export interface Action<
   readonly offline?: true;
   /** It reads much of the log, or of the stored records. @defaultValue it does not */
   readonly cost?: 'log' | 'records';
-  /** What the audit keeps. Null: nothing was decided. @defaultValue the names in the path, and the count of the answer */
+  /** Picks what the audit keeps. Null: nothing was decided. @defaultValue the names in the path, and the count of the answer */
   readonly audited?: (answer: z.output<Answer>, input: z.output<Input>) => Readonly<Record<string, unknown>> | null;
   run(input: z.output<Input>, acting: Needs): Promise<Plain<z.output<Answer>>>;
-  /** What came of it; with `dryRun`, what would. What says it is a command too. */
+  /** Says what came of it; with `dryRun`, what would. An action that has it is a command too. */
   readonly says?: (answer: z.output<Answer>, words: Speech, input: z.output<Input>) => string;
-  /** What a command asks a person first. `found`: the answer with `dryRun`. Null: nothing is lost. */
+  /** The question of a command before it acts. `found`: the answer with `dryRun`. Null: nothing is lost. */
   readonly confirm?: (found: z.output<Answer>, words: Speech, input: z.output<Input>) => string | null;
   /** The command ends with 1. */
   readonly failed?: (answer: z.output<Answer>, input: z.output<Input>) => boolean;

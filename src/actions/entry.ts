@@ -1,4 +1,4 @@
-/** What the audit keeps of an action that was done. */
+/** Makes the entry of the audit for an action that was done. */
 import type { z } from 'zod';
 import { namesInPath, type Acting, type Action } from './define.js';
 

@@ -1,4 +1,4 @@
-/** What can be asked about the events of the log. */
+/** Actions on the events of the log. */
 import { z } from 'zod';
 import { formatPosition, parsePosition } from '../events/position.js';
 import * as answers from '../ops/server/page/answers.js';

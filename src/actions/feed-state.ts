@@ -1,4 +1,4 @@
-/** What can be asked about the feed as a whole, and who did what with it. */
+/** Actions that read the feed as a whole, and who did what with it. */
 import { z } from 'zod';
 import { AUDIT_OUTCOMES } from '../ops/audit.js';
 import { usage } from '../kit/errors.js';

@@ -1,4 +1,4 @@
-/** What a feed can be asked and told, in code: the methods of the public object. The actions of this folder call them. */
+/** The methods of the public object. The actions of this folder call them. */
 import type { RequestListener } from 'node:http';
 import type { Role } from '../../workers/all.js';
 import type { ListSweep, SweepCall } from '../../workers/sweeps.js';
@@ -37,7 +37,7 @@ export interface HintOptions {
   workspace?: string | undefined;
 }
 
-/** What is sent as a test. */
+/** A test event. */
 export interface TestCall {
   /** The event type. @defaultValue the first one that the subscription selects; webhook: `changefeed.test`, which is no event of the CRM */
   type?: string | undefined;
@@ -58,9 +58,9 @@ export interface Inspector {
   events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
-  /** What the last complete sweep of a list held back until a person accepts it, and why. */
+  /** Says what the last complete sweep of a list held back until a person accepts it, and why. */
   held(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /** What all lists hold, each with some of its records. */
+  /** Says what all lists hold, each with some of its records. */
   allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
   /**
    * Lets the next complete sweep decide without events what is held: new records are stored, unless receivers were told of them before; missing

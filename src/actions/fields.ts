@@ -14,5 +14,5 @@ export const eventTypes = z
 export const dryRun = z.boolean().optional().describe('only say what would be done');
 export const short = z.string().min(1).max(2_000).optional();
 
-/** Of one list. */
+/** The fields that name one list. */
 export const ofList = { workspace: workspaceOf, list };

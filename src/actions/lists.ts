@@ -1,4 +1,4 @@
-/** What can be asked and done about lists and their records. */
+/** Actions on lists and their records. */
 import { z } from 'zod';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';

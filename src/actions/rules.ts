@@ -1,4 +1,4 @@
-/** What can be asked and done about the rules that are made on the page. */
+/** Actions on the rules that are made on the page. */
 import { z } from 'zod';
 import * as answers from '../ops/server/page/answers.js';
 import { readableTexts } from '../ops/server/page/event-view.js';

@@ -1,4 +1,4 @@
-/** What can be asked and done about a subscription. */
+/** Actions on a subscription. */
 import { z } from 'zod';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../delivery/receipts/delivery-row.js';
 import { isoTime, systemClock } from '../kit/clock.js';

@@ -37,11 +37,11 @@ import { readStatus } from './status.js';
 import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
 
-/** What `openChangefeed` takes. */
+/** The options of `openChangefeed`. */
 export interface ChangefeedOptions {
-  /** What `defineConfig`, `loadConfig` or `parseConfig` returns. It is checked if it has not been. */
+  /** The result of `defineConfig`, `loadConfig` or `parseConfig`. It is checked if it has not been. */
   config: ConfigInput | Config;
-  /** Where a private Redis keeps its data when the configuration names none. @defaultValue `.changefeed` in the working directory */
+  /** The folder in which a private Redis keeps its data when the configuration names none. @defaultValue `.changefeed` in the working directory */
   stateDir?: string;
   /** The private Redis removes its state directory when all processes that use it have ended. @defaultValue false */
   temporary?: boolean;
@@ -80,7 +80,7 @@ export async function openChangefeed(given: ChangefeedOptions | ConfigInput | Co
 
 export interface OpenedChangefeed {
   feed: Changefeed;
-  /** With its log: decisions made by commands have their own. */
+  /** Makes an audit with this log: decisions made by commands have their own. */
   auditWith: (log: Log) => Audit;
   /** The budget that all processes of a workspace share. `doctor` asks the API within it. */
   budgetOf: (workspace: string) => Budget;

@@ -1,4 +1,4 @@
-/** What a person decides, and what came of it, in English and in Korean: a line for each outcome of an action. */
+/** Texts of what a person decides and what came of it, in English and in Korean: a line for each outcome of an action. */
 export const ACTION_TEXTS = {
   'act.unchanged': ['Nothing was changed.', '바뀐 것은 없습니다.'],
   'act.continue': ['Continue? [y/N]', '계속할까요? [y/N]'],

@@ -1,4 +1,4 @@
-/** What a problem says, from its facts: in English for the log, and in the language of the person to whom it is shown. Pure. */
+/** Makes the text of a problem from its facts: in English for the log, and in the language of the person to whom it is shown. Pure. */
 import { formatDuration } from '../kit/duration.js';
 import type { Formats } from './format.js';
 import { said as inWords } from './said.js';
@@ -41,7 +41,7 @@ export function problemText({ kind, message, facts }: Told, formats: Formats, { 
   return (hasButtons ? said(`${key}.page`, facts, formats) : undefined) ?? said(key, facts, formats) ?? message;
 }
 
-/** What is held, and why: `{>held}` of the problem. */
+/** Says what is held, and why: `{>held}` of the problem. */
 export function textOfHeld(facts: Facts, formats: FormatsOfFacts = AS_STORED): string {
   return said(String(facts['held']), facts, formats) ?? '';
 }

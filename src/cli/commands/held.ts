@@ -1,4 +1,4 @@
-/** What waits until a person decides about a list. */
+/** Prints what waits until a person decides about a list. */
 import { listHeld } from '../../actions/lists.js';
 import type { HeldRecords } from '../../ops/server/page/source.js';
 import { heldText } from '../../ops/watch/problems.js';

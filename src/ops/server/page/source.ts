@@ -1,4 +1,4 @@
-/** What the status page asks of the feed, and what it can have done. `src/service/http.ts` gives it. */
+/** The questions and actions of the status page. `src/service/http.ts` gives it. */
 import type { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { FindRecord } from '../../../events/about.js';
@@ -16,10 +16,10 @@ export interface PageWorkspace {
   lists: readonly { name: ListName; object: string; enabled: boolean; modifiedAt: string[] }[];
 }
 
-/** What a list holds until a person accepts it. */
+/** The records that a list holds until a person accepts them. */
 export type HeldRecords = z.output<typeof answers.heldRecords>['held'][number];
 
-/** What the page reads besides what its actions ask. */
+/** The part of the feed that the page reads besides what its actions ask. */
 export interface FeedOfPage {
   status(): Promise<Status>;
   readonly lists: { record: FindRecord };
@@ -50,7 +50,7 @@ export interface PageSource {
   handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** What the routes of the page are made from. */
+/** The parts that the routes of the page are made from. */
 export interface EndpointDeps {
   source: PageSource;
   views: EventViews;
