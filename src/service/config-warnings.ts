@@ -44,7 +44,7 @@ export function logConfigWarnings(log: Log, config: Config, about: readonly Conf
 
 const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
 
-export function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {
+function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {
   const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
     return { about: 'address', subject, reason: IN_CLEAR, remedy };
   };

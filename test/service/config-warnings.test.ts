@@ -1,157 +1,108 @@
-import { describe, expect, it } from 'vitest';
-import { clearWarnings, configWarnings, logConfigWarnings } from '../../src/service/config-warnings.js';
+import { expect, it } from 'vitest';
+import { configWarnings, logConfigWarnings } from '../../src/service/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { heardLog } from '../support/heard-log.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 const off = (...lists: string[]): object => Object.fromEntries(lists.map((list) => [list, { enabled: false }]));
-const workspace = (name = 'acme', more: object = {}): object => ({ name, baseUrl: 'http://h', token: 'tok', ...more });
+const workspace = (name = 'acme', more: object = {}): object => ({
+  ...{ name, baseUrl: 'https://crm.example', token: 'tok', ...more },
+});
 const acme = (lists: object, more: object = {}): object => ({ workspaces: [workspace('acme', { lists, ...more })] });
+const two = (one: object, other: object = {}): object => ({
+  workspaces: [workspace('acme', { lists: one }), workspace('beta', { token: 'other', ...other })],
+});
+const subscribed = (options: object, given = acme({})): object => ({
+  ...given,
+  subscriptions: [{ handler: 'ndjson', name: 's', ...options }],
+});
+const MIRROR = { serve: { token: 'mirror-token-7305918264' } };
+const jobs = { handler: 'bullmq', on: ['crm.*'], queue: 'q', prefix: '{q}' };
 
-type Given = Record<string, unknown>;
-
-function warningsOf(options: object, given: Given = {}): { reason: string; remedy: string }[] {
-  const subscriptions = [{ handler: 'ndjson', name: 's', ...options }];
-  const config = parseConfig({ ...acme({}), ...given, subscriptions }, { source: 'the test' });
-  const found = configWarnings(config).filter(({ subject }) => Object.values(subject).join() === 's');
-  return found.map(({ reason, remedy }) => ({ reason, remedy }));
-}
-
-describe('config warnings: a subscription that can never match', () => {
-  it.each<[string, object, string, Given?]>([
-    [
-      'its lists have none of its types',
-      { on: ['crm.todo.completed'], lists: ['people'] },
-      'nothing that its on selects (crm.todo.completed) exists in its lists (people)',
-    ],
-    [
-      "its lists exclude the feed's own events",
-      { on: ['changefeed.*'], lists: ['people'] },
-      'nothing that its on selects (changefeed.*) exists in its lists (people)',
-    ],
+const CASES: Readonly<Record<string, readonly (readonly [what: string, config: object])[]>> = {
+  'a subscription that can never match': [
+    ['its lists have none of its types', subscribed({ on: ['crm.todo.completed'], lists: ['people'] })],
+    ["its lists exclude the feed's own events", subscribed({ on: ['changefeed.*'], lists: ['people'] })],
     [
       'its workspace does not have the list',
-      { on: ['crm.deal.updated'], workspaces: ['beta'] },
-      'nothing that its on selects (crm.deal.updated) exists in its workspaces (beta)',
-      { workspaces: [workspace('acme', { lists: { deal: { path: 'deal' } } }), workspace('beta')] },
+      subscribed({ on: ['crm.deal.updated'], workspaces: ['beta'] }, two({ deal: { path: 'deal' } })),
     ],
     [
       'its list is disabled in the workspaces it names, and enabled in another',
-      { on: ['crm.memo.*'], workspaces: ['acme'] },
-      'these lists are disabled: "memo" in acme',
-      { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
+      subscribed({ on: ['crm.memo.*'], workspaces: ['acme'] }, two(off('memo'))),
     ],
-  ])('config warnings: %s', (_what, options, reason, given = {}) => {
-    expect(warningsOf(options, given).map((warning) => warning.reason)).toEqual([reason]);
-  });
-
-  it.each<[string, object, Given?]>([
-    ["the feed's own events", { on: ['changefeed.*'] }],
-    ["the feed's own events of a feed that polls nothing", { on: ['changefeed.*'] }, acme(off(...LISTS)) as Given],
-    ['one of its lists is enabled', { on: ['crm.*.created'] }, acme(off(...LISTS.slice(1))) as Given],
+    ["the feed's own events", subscribed({ on: ['changefeed.*'] })],
+    ["the feed's own events of a feed that polls nothing", subscribed({ on: ['changefeed.*'] }, acme(off(...LISTS)))],
+    ['one of its lists is enabled', subscribed({ on: ['crm.*.created'] }, acme(off(...LISTS.slice(1))))],
+    ['one of its workspaces polls its list', subscribed({ on: ['crm.memo.*'] }, two(off('memo')))],
     [
-      'one of its workspaces polls its list',
-      { on: ['crm.memo.*'] },
-      { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
+      'its class and fields depend on the events',
+      subscribed({ on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }),
     ],
-    ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
-    ['it has a where, whose result depends on the events', { where: { 'data.after.등급': 'never' } }],
-  ])('config warnings: none where %s', (_what, options, given = {}) => {
-    expect(warningsOf(options, given)).toEqual([]);
-  });
-});
-
-describe('config warnings: a list that is needed and not polled', () => {
-  const about = (config: object): string[] =>
-    configWarnings(parseConfig(config, { source: 'the test' })).map(
-      ({ about: kind, subject, reason }) => `${kind} ${Object.values(subject).join()}: ${reason}`,
-    );
-
-  it.each<[string, object, string[]]>([
-    ['nothing is wrong', { ...acme({}), serve: { token: 'mirror-token-7305918264' } }, []],
-    [
-      'no list is enabled',
-      acme(off(...LISTS), { todos: { watch: false } }),
-      ['polling acme: every list of the workspace is disabled'],
-    ],
+    ['it has a where', subscribed({ where: { 'data.after.등급': 'never' } })],
+  ],
+  'a list that is needed and not polled': [
+    ['nothing is wrong', { ...acme({}), ...MIRROR }],
+    ['no list is enabled', acme(off(...LISTS), { todos: { watch: false } })],
     [
       'the mirror serves a workspace without some of its lists',
-      {
-        ...acme({ ...off('memo', 'history'), people_history: true }),
-        serve: { token: 'mirror-token-7305918264' },
-      },
-      [
-        'mirror acme: lists that the mirror does not have (memo, history: disabled; people_history: only keys of rows are stored)',
-      ],
+      { ...acme({ ...off('memo', 'history'), people_history: true }), ...MIRROR },
     ],
-    ['nothing is served', acme(off('memo')), []],
-    [
-      'two workspaces read the same',
-      { workspaces: [workspace(), workspace('b', { baseUrl: 'http://H/' }), workspace('c', { token: 'other' })] },
-      [
-        'shared b: it has the baseUrl and token of workspace "acme": each change is an event in both, and each has a budget of its own',
-      ],
-    ],
-    [
-      'todos are watched and disabled',
-      acme(off('todo')),
-      ['todos acme: todos.watch is on, and the list "todo" is disabled'],
-    ],
-  ])('config warnings: %s', (_what, config, expected) => {
-    expect(about(config)).toEqual(expected);
-  });
+    ['nothing is served', acme(off('memo'))],
+    ['two workspaces read the same', two({}, { token: 'tok', baseUrl: 'https://CRM.example/' })],
+    ['todos are watched and disabled', acme(off('todo'))],
+  ],
+  'an address without encryption': [
+    ...[
+      'http://crm.example/api',
+      'http://198.41.0.4/api',
+      'http://[2606:4700::1111]',
+      'https://crm.example/api',
+      'http://[::1]:4000',
+      'http://10.1.2.3',
+      'http://crm.internal',
+    ].map((baseUrl) => [baseUrl, acme({}, { baseUrl })] as const),
+    ...[
+      'redis://:secret@redis.example/0',
+      'redis+cluster://10.0.0.7,198.41.0.4:7000',
+      'rediss://redis.example',
+      'redis://10.0.0.7',
+    ].flatMap((url) => [
+      [url, { ...acme({}), redis: { url } }] as const,
+      [`${url} of a queue`, subscribed({ ...jobs, redis: url })] as const,
+    ]),
+    ...[
+      'postgres://u:p@db.example/crm',
+      'postgres://u:p@/crm?host=db.example',
+      'postgres://u:p@db.example/crm?sslmode=verify-full',
+      'postgres://u:p@/crm?host=/run/a.socket',
+      'postgres://u:p@/crm',
+    ].map((url) => [url, subscribed({ handler: 'postgres', on: ['crm.*'], url })] as const),
+  ],
+};
 
-  it('config warnings: only the requested kinds are logged, as a short message with facts', () => {
-    const { log, heard } = heardLog();
-    const config = parseConfig(acme(off(...LISTS), { todos: { watch: false } }), { source: 'the test' });
-    logConfigWarnings(log, config, ['mirror']);
-    expect(heard).toEqual([]);
-    logConfigWarnings(log, config, ['polling']);
-    const remedy = 'enable a list, or take the workspace out of the configuration';
-    const facts = { workspace: 'acme', reason: 'every list of the workspace is disabled', remedy };
-    expect(heard).toEqual([{ level: 'warn', message: 'workspace is not polled', facts }]);
+it('config warnings: each has its reason and its remedy (-u updates config-warnings.txt)', async () => {
+  const groups = Object.entries(CASES).map(([group, cases]) => {
+    const lines = cases.map(([what, raw]) => {
+      const config = parseConfig(raw, { source: 'the test' });
+      const found = configWarnings(config).map(
+        ({ about, subject, reason, remedy }) =>
+          `\n  ${about} ${Object.values(subject).join(', ')}: ${reason}\n    ${remedy}`,
+      );
+      return `${what}:${found.join('') || ' none'}`;
+    });
+    return `# ${group}\n${lines.join('\n')}\n`;
   });
+  await expect(groups.join('\n')).toMatchFileSnapshot('./config-warnings.txt');
 });
 
-describe('config warnings: an address without encryption', () => {
-  const warned = (config: object) =>
-    clearWarnings(parseConfig({ ...acme({}), ...config }, { source: 'the test' })).map(({ subject, remedy }) => [
-      ...Object.values(subject),
-      remedy,
-    ]);
-
-  it.each([
-    ['http://crm.example/api', true],
-    ['http://198.41.0.4/api', true],
-    ['http://[2606:4700::1111]', true],
-    ['https://crm.example/api', false],
-    ['http://[::1]:4000', false],
-    ['http://10.1.2.3', false],
-    ['http://crm.internal', false],
-  ])('config warnings: of the API at %s: %s', (baseUrl, isWarned) => {
-    const expected = isWarned ? [['acme', 'use https in baseUrl']] : [];
-    expect(warned(acme({}, { baseUrl }))).toEqual(expected);
-  });
-
-  it.each([
-    ['redis://:secret@redis.example/0', 'redis.example:6379'],
-    ['redis+cluster://10.0.0.7,198.41.0.4:7000', '10.0.0.7:6379, 198.41.0.4:7000'],
-    ['rediss://redis.example', null],
-    ['redis://10.0.0.7', null],
-  ])('config warnings: of Redis at %s: %s', (url, place) => {
-    expect(warned({ redis: { url } })).toEqual(place === null ? [] : [[place, 'use rediss']]);
-    const subscriptions = [{ handler: 'bullmq', name: 'jobs', on: ['crm.*'], queue: 'q', prefix: '{q}', redis: url }];
-    expect(warned({ subscriptions })).toEqual(place === null ? [] : [['jobs', 'use rediss in redis']]);
-  });
-
-  it.each([
-    ['postgres://u:p@db.example/crm', true],
-    ['postgres://u:p@/crm?host=db.example', true],
-    ['postgres://u:p@db.example/crm?sslmode=verify-full', false],
-    ['postgres://u:p@/crm?host=/run/a.socket', false],
-    ['postgres://u:p@/crm', false],
-  ])('config warnings: of PostgreSQL at %s: %s', (url, isWarned) => {
-    const expected = isWarned ? [['db', 'add ?sslmode=verify-full to url']] : [];
-    expect(warned({ subscriptions: [{ handler: 'postgres', name: 'db', on: ['crm.*'], url }] })).toEqual(expected);
-  });
+it('config warnings: only the requested kinds are logged, as a short message with facts', () => {
+  const { log, heard } = heardLog();
+  const config = parseConfig(acme(off(...LISTS), { todos: { watch: false } }), { source: 'the test' });
+  logConfigWarnings(log, config, ['mirror']);
+  expect(heard).toEqual([]);
+  logConfigWarnings(log, config, ['polling']);
+  const remedy = 'enable a list, or take the workspace out of the configuration';
+  const facts = { workspace: 'acme', reason: 'every list of the workspace is disabled', remedy };
+  expect(heard).toEqual([{ level: 'warn', message: 'workspace is not polled', facts }]);
 });
