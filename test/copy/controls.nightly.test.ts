@@ -9,7 +9,7 @@ const PATIENCE_MS = 600_000;
 it.each(Object.keys(CONTROLS))(
   'copy: histories fail where %s (control)',
   async (name) => {
-    const env = { ...process.env, COPY_WITHOUT: name };
+    const env = { ...process.env, COPY_WITHOUT: name, FORCE_COLOR: '0', NO_COLOR: '1' };
     // Those that failed in the past: one of them needs each safeguard.
     const args = ['vitest', 'run', 'test/copy/first.test.ts', '--mode', 'gate'];
     const run = spawn('npx', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
