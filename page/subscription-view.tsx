@@ -93,7 +93,7 @@ export function DeadCount({ name, dead }: { name: string; dead: number }) {
   return dead === 0 ? number(dead) : <a href={placeOf('dead', { subscription: name })}>{number(dead)}</a>;
 }
 
-const OPTIONS = ['on', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where'] as const;
+const OPTIONS = ['on', 'unchanged', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where'] as const;
 
 function Facts({ details }: { details: Details }) {
   const { t, word, number, duration } = usePreferences();

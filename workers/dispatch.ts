@@ -10,6 +10,7 @@ import { createListStates } from '../src/feed/store/list-states.js';
 import { createSnapshotSource } from '../src/feed/store/snapshot-source.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
 import type { AppContext } from './context.js';
+import { tellOfWorkspaces } from './unchanged.js';
 import type { Workspaces } from './workspaces.js';
 
 const TRIM_INTERVAL_MS = 60_000;
@@ -32,7 +33,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
     states: createListStates({ redis, keys, clock, list }),
   });
   const stopping = new AbortController();
-  let trimming: Promise<void> | undefined;
+  let [trimming, telling]: (Promise<void> | undefined)[] = [];
   return {
     name: 'dispatcher',
     async start(): Promise<void> {
@@ -46,10 +47,11 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
         clock,
         loops,
       });
+      telling = tellOfWorkspaces(context, workspaces, stopping.signal);
     },
     async stop(): Promise<void> {
       stopping.abort();
-      await Promise.all([trimming, dispatcher.stop()]);
+      await Promise.all([trimming, telling, dispatcher.stop()]);
     },
     dispatcher,
     tail: (call?: TailOptions) => followLog({ log: events, workspaces: workspaces.names, timeZoneOf }, call),
@@ -71,7 +73,8 @@ async function trimLogs(
     const readers = reading.map(({ name }) => name);
     for (const { name: subscription, receipts: kept = null } of reading)
       await receipts.trim({ subscription, workspace }, kept, clock.now());
-    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), paused };
+    const alsoReadTo = await redis.hget(keys.unchanged(workspace), 'readTo');
+    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), paused, alsoReadTo };
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
     await dispatcher.noteMissing(missedBy);
     for (const subscription of droppedOffsets) {

@@ -21,6 +21,7 @@ const WHEN: Readonly<Record<Verb | TodoVerb, string>> = {
   created: 'A record is in the list that was not there before.',
   updated: 'A field of a record changed.',
   deleted: 'A record is no longer in the list: deleted, merged, or no longer permitted for the token.',
+  unchanged: 'Nothing has changed for the time that a subscription with `unchanged` asks for.',
   snapshot: 'The present state of a record, for a baseline that emits or a subscription that starts with a snapshot.',
   schema_changed: 'A field appeared, vanished or changed its value type on nearly all records of the list.',
   completed: 'An open todo is done.',

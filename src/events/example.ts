@@ -63,6 +63,10 @@ function dataOf(type: string, at: string, lists: Lists): Pick<ChangeData, 'detec
   if (verb === 'created' || verb === 'snapshot') return { detectedBy: 'content', after: record };
   if (verb === 'deleted') return { detectedBy: 'content', before: record };
   if (verb === 'due_soon' || verb === 'overdue') return { detectedBy: 'clock', after: record, due: at };
+  if (verb === 'unchanged') {
+    const unchanged = { for: '14d', days: 'calendar', field: null, related: [], since: at, seen: true } as const;
+    return { detectedBy: 'clock', after: record, unchanged };
+  }
   if (verb === 'schema_changed') {
     const schema = { field: TEST, kind: 'appeared', rows: 1, share: 1, before: ['absent'], after: ['string'] } as const;
     return { detectedBy: 'content', class: 'refreshed', schema };

@@ -1,7 +1,7 @@
 /** The words of event types: verbs, the kinds of the feed's own events, and what a subscription may write to select them. */
 import type { ObjectName } from '../crm/lists/lists.js';
 
-export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
+export const VERBS = ['created', 'updated', 'deleted', 'unchanged', 'snapshot', 'schema_changed'] as const;
 export type Verb = (typeof VERBS)[number];
 /** Derived from a change of a todo, or from its due time. */
 export const TODO_VERBS = ['completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'] as const;
@@ -66,6 +66,7 @@ export type EventPattern =
   | (`crm.${string}.created` & {})
   | (`crm.${string}.updated` & {})
   | (`crm.${string}.deleted` & {})
+  | (`crm.${string}.unchanged` & {})
   | (`crm.${string}.snapshot` & {})
   | (`crm.${string}.schema_changed` & {})
   | (`${string}*${string}` & {});

@@ -4,6 +4,7 @@ import type { ListName, Lists } from '../crm/lists/lists.js';
 import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
 import type { ChangeClass, ChangeEvent } from './types.js';
+import { stretchKey, stretchOf, type Stretch } from './unchanged.js';
 
 /** No regular expression: with two `*` one takes quadratic time on a long text, and the process stands still. */
 export function compilePattern(pattern: string): (text: string) => boolean {
@@ -25,15 +26,20 @@ export function compilePattern(pattern: string): (text: string) => boolean {
   };
 }
 
-/** The end of types of events about a list and not about a record. Their `before` and `after` are null. */
-const OF_A_LIST = '.schema_changed';
+/**
+ * Ends of types that only a pattern with the same end selects: events about a list and not about a record, whose `before` and `after` are null; and
+ * what has not happened, which only those get who ask for it.
+ */
+const NAMED_ENDS = ['.schema_changed', '.unchanged'];
 const OF_THE_FEED = 'changefeed.';
 
 /** Other events need a pattern that names them: a handler of `crm.person.*` expects a person in each. */
 export function compileTypePattern(pattern: string): (type: string) => boolean {
   const matches = compilePattern(pattern);
-  const [ofLists, ofFeed] = [pattern.endsWith(OF_A_LIST), pattern.startsWith(OF_THE_FEED)];
-  return (type) => matches(type) && (ofLists || !type.endsWith(OF_A_LIST)) && (ofFeed || !type.startsWith(OF_THE_FEED));
+  const ofFeed = pattern.startsWith(OF_THE_FEED);
+  const unnamed = NAMED_ENDS.filter((end) => !pattern.endsWith(end));
+  return (type) =>
+    matches(type) && (ofFeed || !type.startsWith(OF_THE_FEED)) && !unnamed.some((end) => type.endsWith(end));
 }
 
 /** Which events a subscription selects. An option that is left out selects everything. */
@@ -51,6 +57,8 @@ export interface Selection {
   readonly from?: readonly ActorRule[] | undefined;
   /** Who must not have made it. */
   readonly notFrom?: readonly ActorRule[] | undefined;
+  /** What has not happened for a time: of events of this kind, only those that say so. */
+  readonly unchanged?: Stretch | undefined;
   /** Evaluated for events that everything else selects. */
   readonly where?: Where | undefined;
 }
@@ -73,7 +81,8 @@ export interface Asked {
 }
 
 /** The options that may leave an event out, in the order in which they are asked. */
-export type SelectingOption = 'on' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';
+export type SelectingOption =
+  'on' | 'unchanged' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';
 type Tests = readonly (readonly [option: SelectingOption, selects: EventTest])[];
 
 /** An event for which `where` throws is selected: it runs again before the handler, where a failure is retried. */
@@ -100,9 +109,14 @@ export function compileTypes({ on }: { on: readonly string[] }): (type: string) 
 }
 
 function testsOf(selection: Selection): Tests {
-  const { workspaces, lists, catalogue, class: wanted, fields, from, notFrom, where } = selection;
+  const { workspaces, lists, catalogue, class: wanted, fields, from, notFrom, unchanged, where } = selection;
   const selectsType = compileTypes(selection);
   const tests: [SelectingOption, EventTest][] = [['on', ({ type }) => selectsType(type)]];
+  const stretch = unchanged && stretchKey(unchanged);
+  tests.push([
+    'unchanged',
+    ({ data }) => data.unchanged === undefined || stretchKey(stretchOf(data.unchanged)) === stretch,
+  ]);
   if (workspaces !== undefined) tests.push(['workspaces', (event) => workspaces.includes(workspaceOf(event))]);
   if (lists !== undefined) tests.push(['lists', (event) => lists.some((list) => list === listOf(event, catalogue))]);
   if (wanted !== undefined) tests.push(['class', (event) => event.data.class === wanted]);

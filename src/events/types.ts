@@ -111,6 +111,24 @@ const mergedFields = fields({
 });
 const merged: z.ZodType<Merged> = mergedFields;
 
+/** What has not happened to a record for the time that a subscription asks for. */
+export interface Unchanged extends z.output<typeof unchangedFields> {}
+const unchangedFields = fields({
+  /** For how long: `'14d'`. */
+  for: z.string(),
+  /** `working`: Monday to Friday count. */
+  days: z.enum(['calendar', 'working']),
+  /** The field that has not changed; null: the record, by a person or an integration. */
+  field: z.string().nullable(),
+  /** The lists in which nothing that refers to the record was added or changed; empty: it is about the record itself. */
+  related: z.array(listName).readonly(),
+  /** ISO 8601, UTC: the last change. */
+  since: isoTime,
+  /** Whether the feed has seen that change. False: the record says itself when it was changed last, and what is asked for may be unchanged for longer. */
+  seen: z.boolean(),
+});
+const unchanged: z.ZodType<Unchanged> = unchangedFields;
+
 /** A stored record that the event's record refers to, as it was when the event was handled. */
 export interface Related extends z.output<typeof relatedFields> {
   /** The fields that `include` asks for. */
@@ -127,13 +145,13 @@ const related: z.ZodType<Related> = relatedFields.unwrap().loose().readonly();
 export interface ChangeData extends z.output<typeof changeData> {}
 const changeData = fields({
   /**
-   * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
+   * The record before the change. Null where there was none (`created`, `snapshot`, `unchanged`, `due_soon`, `overdue`, `schema_changed`), and
    * where none is stored: for `updated` of a baseline `{ since }`. Always null for a webhook with `thin`.
    */
   before: recordSchema.nullable(),
   /** The record after the change; for a webhook with `thin`, only its `id`. Null only for `deleted` and `schema_changed`. */
   after: recordSchema.nullable(),
-  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`. Timestamps of the change are left out. */
+  /** The changed fields, sorted by name. Empty for `created`, `deleted`, `unchanged` and `snapshot`. Timestamps of the change are left out. */
   changes: z.array(fieldChange).readonly(),
   /**
    * One more with each change of the record. On another server of Redis (after a restart, a failover, a restored backup) the next is far higher, so
@@ -146,7 +164,7 @@ const changeData = fields({
    * latest note, and the name beside an unchanged id in a reference. In an `edited` event, `changes` may name both kinds.
    */
   class: changeClass,
-  /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due. */
+  /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due or a record is unchanged for long. */
   detectedBy: detectedBy,
   /**
    * Who made the change. Only where rows of a history account for all its fields; `changes[].actor` where they account for some. Absent: not known.
@@ -171,6 +189,8 @@ const changeData = fields({
   due: isoTime.exactOptional(),
   /** With these two: the todo became due while no process was running, and the event is late. */
   late: yes.exactOptional(),
+  /** Only with `unchanged`: what has not happened, and since when. */
+  unchanged: unchanged.exactOptional(),
   /** With the feed's own events (`changefeed.*`): the problem. `before` and `after` are null, and `changes` is empty. */
   notice: notice.exactOptional(),
   /** Only with `settle`: what was merged into this event. Events in the log never have it. */
@@ -225,6 +245,15 @@ export const DATA_OF_VERB = {
     mergedInto: optional.mergedInto,
     merged: optional.merged,
   }),
+  unchanged: z.strictObject({
+    ...aboutRecord,
+    before: z.null(),
+    after: recordSchema,
+    changes: noChanges,
+    class: z.literal('edited'),
+    detectedBy: z.literal('clock'),
+    unchanged,
+  }),
   snapshot: z.strictObject(firstSeen),
   schema_changed: z.strictObject({
     ...base,
@@ -263,6 +292,7 @@ interface DataByVerb {
   created: Created;
   updated: Updated;
   deleted: Deleted;
+  unchanged: UnchangedFor;
   snapshot: Snapshot;
   schema_changed: SchemaChanged;
   completed: TodoChanged;
@@ -275,6 +305,7 @@ interface DataByVerb {
 interface Created extends DataOf<'created'> {}
 interface Updated extends DataOf<'updated'> {}
 interface Deleted extends DataOf<'deleted'> {}
+interface UnchangedFor extends DataOf<'unchanged'> {}
 interface Snapshot extends DataOf<'snapshot'> {}
 interface SchemaChanged extends DataOf<'schema_changed'> {}
 interface TodoChanged extends DataOf<'completed'> {}

@@ -15,6 +15,12 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
+/** As `parseDuration` reads it: `'14d'`, `'36h'`. */
+export function durationText(ms: number): Duration {
+  const unit = (Object.keys(UNIT_MS) as Unit[]).findLast((one) => ms % UNIT_MS[one] === 0) ?? 'ms';
+  return `${ms / UNIT_MS[unit]}${unit}`;
+}
+
 /** Milliseconds as readable text: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < UNIT_MS.s) return `${Math.round(ms)} ms`;

@@ -61,6 +61,14 @@ export class Keys {
   /** hash: `open <problem>` → ms last seen, `facts <problem>` (JSON); `count <subject>` → notices published; `step`, `steps` as in `sweep`, of events that no list's step has. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
 
+  /**
+   * hash: for what has not happened. `readTo`: log id up to which the log was read; `followed <list> <what>` (JSON): since when, and the baseline of the
+   * list then; `told <list> <stretch>`: ms of the last change, up to which records were told.
+   */
+  unchanged = (workspace: string): string => this.#workspace(workspace, 'unchanged');
+  /** sorted set, score ms: since when each record is unchanged; by list and what is followed. */
+  unchangedSince = (workspace: string, followed: string): string => this.#workspace(workspace, `unchanged:${followed}`);
+
   // Per list of a workspace.
 
   /** string with TTL: the fencing token of the process that sweeps the list. */

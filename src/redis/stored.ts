@@ -32,6 +32,7 @@ const REMEDIES = {
   'held new records': '{remove} removes it; the next sweep that holds new records names some again.',
   'a count': 'Restore Redis from a backup, or remove the field with {remove}.',
   'what shortcuts have learned': "{remove} removes it; the list's shortcuts then learn from the beginning.",
+  'since when records are followed': '{remove} removes it; their list is then looked at once more.',
   'how todos are watched': '{remove} removes it; the timers of all todos are then set again.',
   'a page': '{remove} removes it; the page is then compared record by record.',
   'the members of a page': `Restore Redis from a backup, or remove the page ({remove}); removals of records that stood only on this page are then not noticed. ${OTHER_RELEASE}`,

@@ -57,6 +57,13 @@ describe('the retention of the log', () => {
     expect(await trim({ paused: ['books'] })).toEqual({ dropped: 15, droppedOffsets: [], missedBy: ['books'] });
   });
 
+  it('retention: what has not happened keeps what was not read for it', async () => {
+    const ids = await minutes(30);
+    await reads('books', ids.at(-1)!);
+    expect(await trim({ alsoReadTo: ids[12]! })).toMatchObject({ dropped: 12 });
+    expect(await trim({ alsoReadTo: null })).toMatchObject({ dropped: 8 });
+  });
+
   it('retention: no command removes more than 1,000 events, by age or by number', async () => {
     await minutes(4_550);
     const trimmed = vi.spyOn(redis.redis, 'xtrim');

@@ -18,6 +18,7 @@ import { createStateGuard } from '../../src/log/state-guard.js';
 import type { StoredAt } from '../../src/redis/stored.js';
 import { createSweepStore } from '../../src/feed/store/sweep-store.js';
 import { createTodoStore } from '../../src/feed/todos/todo-store.js';
+import { createUnchangedStore } from '../../src/feed/unchanged/unchanged-store.js';
 import { dumpOf } from '../support/dump.js';
 import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
 import { customers } from '../support/records.js';
@@ -64,6 +65,11 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
   'the id of a state': [(of) => of.state('acme'), 'string', () => states().check('acme')],
   'an event of the log': [(of) => of.log('acme'), 'stream', () => readLog(), () => sweeps().recentEvents(0, 1)],
   'since when a subscription is unconfigured': [(of) => of.readers('acme'), 'ops', trim],
+  'since when records are followed': [
+    (of) => of.unchanged('acme'),
+    'followed people [null,[]]',
+    () => createUnchangedStore(scope()).read(),
+  ],
   'a timer of a todo': [(of) => of.due('acme'), 'zset', () => todos().due(2, { offset: 0, count: 1 })],
   'rows of a history': [(of) => of.credits('acme'), 'todo t1', () => createCreditStore(scope()).of('todo', ['t1'])],
   'when a problem was last seen': [notices, OPEN, endNotices],

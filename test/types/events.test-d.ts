@@ -17,11 +17,13 @@ import type {
 
 type On<Pattern extends string> = EventOf<readonly [Pattern]>;
 type ListEvent = Extract<EventType, `${string}.schema_changed`>;
+type Unchanged = Extract<EventType, `${string}.unchanged`>;
+type NamedEvent = ListEvent | Unchanged;
 
 describe('event types: what a pattern selects', () => {
   it('selects no event of a list unless the pattern ends in .schema_changed', () => {
-    expectTypeOf<On<'crm.*'>['type']>().toEqualTypeOf<Exclude<EventType, ListEvent>>();
-    expectTypeOf<On<'crm.**'>['type']>().toEqualTypeOf<Exclude<EventType, ListEvent>>();
+    expectTypeOf<On<'crm.*'>['type']>().toEqualTypeOf<Exclude<EventType, NamedEvent>>();
+    expectTypeOf<On<'crm.**'>['type']>().toEqualTypeOf<Exclude<EventType, NamedEvent>>();
     expectTypeOf<On<'crm.person.**created'>['type']>().toEqualTypeOf<'crm.person.created'>();
     expectTypeOf<
       On<'crm.memo.*'>['type']
@@ -30,6 +32,7 @@ describe('event types: what a pattern selects', () => {
     expectTypeOf<On<'crm.person.schema_changed'>['type']>().toEqualTypeOf<'crm.person.schema_changed'>();
     expectTypeOf<On<'crm.*.schema_changed'>['type']>().toEqualTypeOf<ListEvent>();
     expectTypeOf<On<'*.schema_changed'>['type']>().toEqualTypeOf<ListEvent>();
+    expectTypeOf<On<'crm.*.unchanged'>['type']>().toEqualTypeOf<Unchanged>();
     expectTypeOf<On<'crm.person.schema_*'>>().toBeNever();
     expectTypeOf<On<'crm.persons.created'>>().toBeNever();
   });
@@ -41,7 +44,7 @@ describe('event types: what a pattern selects', () => {
   });
 
   it('selects by patterns that begin with `*`', () => {
-    expectTypeOf<On<'*'>>().toEqualTypeOf<TypedEvent<Exclude<EventType, ListEvent>>>();
+    expectTypeOf<On<'*'>>().toEqualTypeOf<TypedEvent<Exclude<EventType, NamedEvent>>>();
     expectTypeOf<On<'*.created'>['type']>().toEqualTypeOf<Extract<EventType, `${string}.created`>>();
   });
 

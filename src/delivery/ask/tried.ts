@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 const refusedBy = z.object({
-  option: z.enum(['on', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where']),
+  option: z.enum(['on', 'unchanged', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where']),
   condition: z.string().nullable().describe('of `where` as data: the first condition that does not hold'),
 });
 

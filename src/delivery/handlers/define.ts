@@ -64,9 +64,9 @@ type WithoutStars<Text extends string> = Text extends `*${infer Rest}` ? Without
 /** The event types that a pattern selects; the same rules as `compileTypePattern`. */
 type Selected<Pattern extends string, Types extends string = EventType> = Exclude<
   Extract<Types, Glob<Pattern>>,
-  Pattern extends `${string}${ListSuffix}` ? never : `${string}${ListSuffix}`
+  `${string}.${Pattern extends `${string}.${infer Named extends NamedVerb}` ? Exclude<NamedVerb, Named> : NamedVerb}`
 >;
-type ListSuffix = '.schema_changed';
+type NamedVerb = 'schema_changed' | 'unchanged';
 
 type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { builtInLists } from '../../crm/lists/lists.js';
 import { parseBeginning } from '../../events/log-id.js';
 import { ACTOR_TYPES, type EventPattern } from '../../events/kinds.js';
+import type { Stretch } from '../../events/unchanged.js';
 import type { Duration } from '../../kit/duration.js';
 import { LANGUAGES } from '../../words/words.js';
 import {
@@ -26,6 +27,7 @@ export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDel
 // A timer of the platform holds at most 24.8 days; a longer one would fire at once.
 export const LONGEST_WAIT = '24d';
 const AN_EVENT_TYPE = anEventType(builtInLists);
+const DAY_MS = 86_400_000;
 const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', a log id such as '1772323200000-0', or { after: the name of another subscription }`;
 
 const retryOptions = strictOptions({
@@ -95,6 +97,37 @@ const receiptOptions = strictOptions({
   number: wholeNumber(1, 10_000_000).default(100_000),
 });
 
+const A_STRETCH =
+  'an object such as { for: "14d" }, { field: "단계", for: "10d", days: "working" } or { related: ["memo", "todo"], for: "30d" }';
+const unchangedOptions = z.strictObject(
+  {
+    /** For how long; with `days: 'working'` in whole days. */
+    for: duration({ from: '1m', to: '3650d' }),
+    /** This field has not changed. @defaultValue any field of the record, changed by a person or an integration */
+    field: text('the name of a field').optional(),
+    /** In these lists, nothing that refers to the record was added or changed, such as memos and todos. @defaultValue the record itself */
+    related: listOf(listName, 'lists').optional(),
+    /** `working`: Monday to Friday count, in the time zone of the workspace. @defaultValue 'calendar' */
+    days: oneOf('calendar', 'working').default('calendar'),
+  },
+  { error: A_STRETCH },
+);
+const unchanged = unchangedOptions
+  .refine(({ field, related }) => field === undefined || related === undefined, {
+    path: ['field'],
+    error: 'only without related',
+  })
+  .refine(({ for: ms, days }) => days === 'calendar' || ms % DAY_MS === 0, {
+    path: ['for'],
+    error: "whole days such as '10d', with days: 'working'",
+  })
+  .transform(({ for: forMs, field, related = [], days }): Stretch => ({
+    field: field?.normalize('NFC') ?? null,
+    related,
+    forMs,
+    days,
+  }));
+
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
@@ -105,6 +138,11 @@ export const subscriptionShape = {
   workspaces: listOf(text('the name of a workspace'), 'names of workspaces').optional(),
   /** Lists, by name (`activity`) or path (`people/activity`); in code also what `defineList` returns. @defaultValue all */
   lists: listOf(listName, 'lists').optional(),
+  /**
+   * What has not happened, with `on: ['crm.deal.unchanged']`: an event at the moment at which a record has been unchanged for so long, and
+   * again only after it has changed. See rules.md. @defaultValue none
+   */
+  unchanged: unchanged.optional(),
   /** Only changes made by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
   class: oneOf('edited', 'refreshed').optional(),
   /** Field patterns: an `updated` event must have changed one of these fields. @defaultValue all */
@@ -210,11 +248,23 @@ export function toSubscription(
   { retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
   refuseContradictions(settings, parts);
-  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom, where, receipts } = settings;
+  const {
+    name,
+    on,
+    unchanged,
+    workspaces,
+    lists,
+    class: changeClass,
+    fields,
+    from,
+    notFrom,
+    where,
+    receipts,
+  } = settings;
   const { transform, include, language, order, concurrency, whenDead, start, settle } = settings;
   return {
     ...parts,
-    ...{ name, on, workspaces, lists, class: changeClass, fields, from, notFrom },
+    ...{ name, on, unchanged, workspaces, lists, class: changeClass, fields, from, notFrom },
     ...{ transform, include, language, order, concurrency, whenDead, start, settle },
     where: where && compileWhere(where),
     retry: toRetryPolicy(settings.retry, defaults),
@@ -235,6 +285,11 @@ function refuseContradictions(settings: SubscriptionSettings, { handler, digest 
   };
   if (typeof start === 'object' && start.after === name)
     refuse('start', 'found its own name in after; allowed: the name of another subscription');
+  const isNamed = settings.on.some((pattern) => pattern.endsWith('.unchanged'));
+  if (isNamed && settings.unchanged === undefined)
+    refuse('unchanged', 'found none, and on has events of that kind; allowed: ' + A_STRETCH);
+  if (!isNamed && settings.unchanged !== undefined)
+    refuse('unchanged', "found it, and on has no such event; allowed: with on: ['crm.<object>.unchanged']");
   if (order === 'none' && whenDead === 'hold')
     refuse(
       'whenDead',

@@ -9,7 +9,7 @@ import type { ConfigProblem, Path } from '../../kit/schema/problem.js';
 import type { Subscription } from './handler.js';
 
 export function selectionProblems(
-  { name, handler, on, lists: names = [], namedLists = [], include = {} }: Subscription,
+  { name, handler, on, unchanged, lists: names = [], namedLists = [], include = {} }: Subscription,
   lists: Lists,
   path: Path,
 ): ConfigProblem[] {
@@ -27,6 +27,7 @@ export function selectionProblems(
       return selectsType(pattern, lists) ? [] : [{ path: [...path, 'on', at], owner, problem, suggestion }];
     }),
     ...names.flatMap((list, at) => listProblem(['lists', at], list)),
+    ...(unchanged?.related ?? []).flatMap((list, at) => listProblem(['unchanged', 'related', at], list)),
     ...[...new Set(namedLists)].flatMap((list) => listProblem([], list, ' as a list in the options')),
     ...Object.keys(include).flatMap((word) =>
       unknownWord(word, lists, [...path, 'include']).map((one) => ({ owner, ...one })),
@@ -60,6 +61,12 @@ function switchOn(list: string | undefined): string | undefined {
 
 /** Relates lists to event types as the configuration does. Paths of lists become their names. */
 export function withLists(subscription: Subscription, lists: Lists): Subscription {
-  const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
-  return { ...subscription, ...(names && { lists: names }), catalogue: lists };
+  const { lists: given, unchanged } = subscription;
+  const namesOf = (texts: readonly string[]): string[] => texts.map((text) => lists.parse(text)?.name ?? text);
+  return {
+    ...subscription,
+    ...(given && { lists: namesOf(given) }),
+    ...(unchanged && { unchanged: { ...unchanged, related: namesOf(unchanged.related) } }),
+    catalogue: lists,
+  };
 }

@@ -24,6 +24,8 @@ export interface TrimOptions {
   /** The subscriptions of this process's configuration that read the log. */
   readers: readonly string[];
   nowMs: number;
+  /** What else is read of the log, and how far. Null: nothing is. */
+  alsoReadTo?: string | null;
   /** They keep nothing: one that stays paused would fill Redis and stop all others. */
   paused: readonly string[];
 }
@@ -34,7 +36,7 @@ const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
 /** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: paused, had not handled all removed */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
-  const { workspace, nowMs, paused } = options;
+  const { workspace, nowMs, paused, alsoReadTo = null } = options;
   const scope = { redis, keys, workspace };
   const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
   const reading = await Promise.all(
@@ -51,7 +53,7 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const holding = needed
     .filter(({ name }) => !paused.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
-  await trimTo(scope, options, holding.reduce(olderId, `${nowMs}-0`));
+  await trimTo(scope, options, holding.reduce(olderId, alsoReadTo ?? `${nowMs}-0`));
   const first = await firstId(scope);
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
   const missed = needed.filter(({ name, next, oldest }) => paused.includes(name) && (isGone(next) || isGone(oldest)));

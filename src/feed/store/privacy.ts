@@ -18,6 +18,11 @@ export function privacyStore(scope: WorkspaceRedis) {
     return (await redis.get(key)) ?? '';
   };
   const tombstoneOf = async (id: string): Promise<string> => keyedDigest(await secret(), id, TOMBSTONE_LENGTH);
+  /** Under which of its followed sets a record may stand. */
+  const followedOf = async (list: ListName): Promise<string[]> => {
+    const fields = await redis.hkeys(keys.unchanged(workspace));
+    return fields.flatMap((field) => (field.startsWith(`followed ${list} `) ? [field.slice('followed '.length)] : []));
+  };
   return {
     /** It belongs to the state: without it, masked values and tombstones mean nothing. */
     secret,
@@ -49,6 +54,7 @@ export function privacyStore(scope: WorkspaceRedis) {
         .hdel(of(keys.records), recordField(id))
         .hdel(of(keys.missing), id);
       all.srem(of(keys.created), id).srem(of(keys.unconfirmed), id);
+      for (const followed of await followedOf(list)) all.zrem(keys.unchangedSince(workspace, followed), id);
       if (list === 'todo') all.zrem(keys.due(workspace), ...TIMER_KINDS.map((kind) => `${kind} ${id}`));
       all.hdel(keys.credits(workspace), `${list} ${id}`).zrem(keys.credited(workspace), `${list} ${id}`);
       if (more.pages.length > 0) all.hdel(of(keys.pages), ...more.pages.map(String));

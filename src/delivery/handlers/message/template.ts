@@ -43,6 +43,7 @@ const PLAIN_WORDS = {
   actor: ({ data }: ChangeEvent, { words }: Said) =>
     data.actor === undefined ? '' : oneLine(textOfActor(data.actor, words)),
   due: ({ data }: ChangeEvent, { formats }: Said) => (data.due === undefined ? '' : formats.dateTime(data.due)),
+  unchanged: unchangedText,
   link: ({ data }: ChangeEvent) => data.link ?? '',
   id: ({ id }: ChangeEvent) => id,
   type: ({ type }: ChangeEvent) => type,
@@ -114,10 +115,20 @@ export function usualMessage(event: ChangeEvent, reader: Reader): string {
     `${service.bold(of('title'))} – ${what}${by}`,
     owners.join(' · '),
     due === undefined ? '' : words.t('event.due', { when: of('due') }),
+    of('unchanged'),
     of('changes'),
     link === undefined ? '' : service.link(link, words.t('event.open')),
   ];
   return cut(lines.filter((line) => line !== '').join('\n'), service);
+}
+
+/** Since when, and what: a field, the record, or what refers to it. */
+function unchangedText({ data: { unchanged } }: ChangeEvent, { words, formats }: Said): string {
+  if (unchanged === undefined) return '';
+  const { field, related, since } = unchanged;
+  const lists = related.map((list) => words.word('list', list)).join(', ');
+  const what = field ?? (lists === '' ? words.t('event.unchangedRecord') : lists);
+  return words.t('event.unchanged', { when: formats.dateTime(since), what });
 }
 
 function saidTo(reader: Reader, { data }: ChangeEvent): Said {

@@ -1,0 +1,244 @@
+/**
+ * Says what has not happened. It reads the log, as a receiver does: since when each record is unchanged is a projection of the events, so commits
+ * know nothing of it. An event is logged once the list was swept after the moment, and everything that this sweep has found was read.
+ */
+import type { ListDescriptor } from '../../crm/lists/descriptor.js';
+import type { ListName, Lists } from '../../crm/lists/lists.js';
+import { referencesIn } from '../../crm/references.js';
+import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
+import { buildEvent } from '../../events/envelope.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { dueAfter, followedKey, latestDue, stretchKey, type Stretch } from '../../events/unchanged.js';
+import { durationText } from '../../kit/duration.js';
+import { eventTime } from '../../kit/iso-time.js';
+import { isoTime, type Clock } from '../../kit/clock.js';
+import type { LogEntry } from '../../log/entry.js';
+import type { EventLog } from '../../log/event-log.js';
+import type { WorkspaceRedis } from '../../redis/keys.js';
+import { creationTimeOf, modifiedAtOf } from '../detect/fields.js';
+import { isInList } from '../detect/record-state.js';
+import { everyRecord, readRecords } from '../store/stored-records.js';
+import type { SerialisedRecord } from '../store/sweep-state.js';
+import type { Followed, Noted, Since, StoredUnchanged, UnchangedStore } from './unchanged-store.js';
+
+/** A stretch of the records of a list that somebody wants to be told of. */
+export interface Asked {
+  list: ListName;
+  stretch: Stretch;
+}
+
+export interface TellOptions {
+  scope: WorkspaceRedis;
+  store: UnchangedStore;
+  log: Pick<EventLog, 'query' | 'tail'>;
+  clock: Clock;
+  timeZone: string;
+  lists: Lists;
+}
+
+const MOST_AT_ONCE = 200;
+
+/** @returns how many events were logged */
+export async function tellUnchanged(asked: readonly Asked[], options: TellOptions): Promise<number> {
+  const { store, scope, log, lists } = options;
+  const all = new Turn(asked, options);
+  const stored = await store.read();
+  await dropUnasked(all, stored, store);
+  if (asked.length === 0) {
+    await store.forget();
+    return 0;
+  }
+  // Before the log is read: it then has all that these sweeps have found.
+  const sweeps = await all.sweeps();
+  if (stored.readTo === null) await store.beginAt(await log.tail(scope.workspace));
+  for (const [name, { list }] of all.followed) {
+    const [last, descriptor] = [sweeps.get(list), lists.byName(list)];
+    if (last === undefined || descriptor === undefined || stored.followed.get(name)?.baselineAt === last.baselineAt)
+      continue;
+    await lookAtAll(name, descriptor, options);
+    const since = isoTime(options.clock.now());
+    await store.follow(name, { since, baselineAt: last.baselineAt });
+  }
+  if (!(await readOn(all, options))) return 0;
+  let told = 0;
+  for (const one of asked) told += await tellOne(one, { ...options, sweeps, stored: await store.read() });
+  return told;
+}
+
+type LastSweep = NonNullable<Awaited<ReturnType<UnchangedStore['lastSweep']>>>;
+
+class Turn {
+  /** By list and what is followed. */
+  readonly followed: ReadonlyMap<string, Asked>;
+  readonly marks: ReadonlySet<string>;
+  readonly #options: TellOptions;
+
+  constructor(asked: readonly Asked[], options: TellOptions) {
+    this.followed = new Map(asked.map((one) => [followedBy(one), one]));
+    this.marks = new Set(asked.map(markOf));
+    this.#options = options;
+  }
+
+  /** Of the lists that are swept. */
+  async sweeps(): Promise<ReadonlyMap<ListName, LastSweep>> {
+    const asked = [...this.followed.values()];
+    const lists = new Set(asked.flatMap(({ list, stretch }) => [list, ...stretch.related]));
+    const found = await Promise.all(
+      [...lists].map(async (list) => [list, await this.#options.store.lastSweep(list)] as const),
+    );
+    return new Map(found.flatMap(([list, last]) => (last === null ? [] : [[list, last]])));
+  }
+
+  get types(): string[] {
+    const { lists } = this.#options;
+    const objectsOf = (names: readonly ListName[]) => names.flatMap((name) => lists.byName(name)?.object ?? []);
+    return [...this.followed.values()].flatMap(({ list, stretch: { related } }) => [
+      ...objectsOf([list]).flatMap((object) =>
+        ['created', 'updated', 'deleted'].map((verb) => `crm.${object}.${verb}`),
+      ),
+      ...objectsOf(related).flatMap((object) => ['created', 'updated'].map((verb) => `crm.${object}.${verb}`)),
+    ]);
+  }
+
+  /** What an event says of the records that are followed. */
+  notedIn(event: ChangeEvent): Noted[] {
+    const { lists } = this.#options;
+    const [, object = '', verb = ''] = event.type.split('.');
+    const ofList = lists.byObject(object)?.name;
+    const ms = Math.min(Date.parse(event.time), Date.parse(event.data.observedAt));
+    const { after, before, changes, class: changeClass } = event.data;
+    return [...this.followed].flatMap(([followed, { list, stretch }]): Noted[] => {
+      const { field, related } = stretch;
+      if (ofList === list) {
+        if (verb === 'deleted') return [{ followed, how: 'gone', record: event.subject, ms }];
+        if (verb === 'created') return [{ followed, how: 'set', record: event.subject, ms }];
+        const isChange =
+          field === null ? changeClass === 'edited' : changes.some((one) => one.field.normalize('NFC') === field);
+        return isChange && related.length === 0 ? [{ followed, how: 'touch', record: event.subject, ms }] : [];
+      }
+      const record = after ?? before;
+      if (ofList === undefined || !related.includes(ofList) || record === null || changeClass !== 'edited') return [];
+      const named = referencesIn(record, lists).filter((one) => one.list === list);
+      return named.map(({ id }) => ({ followed, how: 'touch', record: id, ms }));
+    });
+  }
+}
+
+const followedBy = ({ list, stretch }: Asked): string => `${list} ${followedKey(stretch)}`;
+const markOf = ({ list, stretch }: Asked): string => `${list} ${stretchKey(stretch)}`;
+
+async function dropUnasked({ followed, marks }: Turn, stored: StoredUnchanged, store: UnchangedStore): Promise<void> {
+  const unfollowed = [...stored.followed.keys()].filter((name) => !followed.has(name));
+  const unasked = [...stored.marks.keys()].filter((name) => !marks.has(name));
+  await store.drop(unfollowed, unasked);
+}
+
+/** A record says itself when it was changed; since then, each of its fields is unchanged. */
+async function lookAtAll(followed: string, list: ListDescriptor, { scope, store, clock }: TellOptions): Promise<void> {
+  for await (const records of everyRecord(scope, list.name)) {
+    const nowMs = clock.now();
+    const inList = records.filter(([, { digest }]) => isInList(digest));
+    const gone = records.flatMap(([key, { digest }]) => (isInList(digest) ? [] : [key]));
+    const since = inList.map(([record, { image }]): Since => {
+      const said = image === null ? {} : (JSON.parse(image) as UncheckedRecord);
+      const time = eventTime(modifiedAtOf(said, list) ?? creationTimeOf(said, list));
+      return { record, ms: Math.min(nowMs, Date.parse(time ?? isoTime(nowMs))) };
+    });
+    await store.add(followed, since, gone);
+  }
+}
+
+/** False: another process reads it too, and has come further. */
+async function readOn(turn: Turn, { store, log, scope: { workspace } }: TellOptions): Promise<boolean> {
+  const { readTo } = await store.read();
+  if (readTo === null) return false;
+  let from = readTo;
+  const wanted = new Set(turn.types);
+  for await (const batch of log.query({ workspaces: [workspace], order: 'oldest', from })) {
+    const noted = batch.flatMap((entry: LogEntry) => (wanted.has(entry.type) ? turn.notedIn(entry.parse()) : []));
+    const to = batch.at(-1)?.logId ?? from;
+    if (!(await store.note({ from, to }, noted))) return false;
+    from = to;
+  }
+  return true;
+}
+
+interface TellOne extends TellOptions {
+  sweeps: ReadonlyMap<ListName, LastSweep>;
+  stored: StoredUnchanged;
+}
+
+async function tellOne(asked: Asked, { sweeps, stored, ...options }: TellOne): Promise<number> {
+  const { list, stretch } = asked;
+  const { store, scope, clock, timeZone } = options;
+  const lasts = [list, ...stretch.related].map((one) => sweeps.get(one));
+  const [followed, mark] = [followedBy(asked), markOf(asked)];
+  const since = stored.followed.get(followed);
+  const [last] = lasts;
+  const descriptor = options.lists.byName(list);
+  if (last === undefined || since === undefined || stored.readTo === null || descriptor === undefined) return 0;
+  const sweptMs = lasts.map((one) => (one === undefined ? 0 : Date.parse(one.startedAt)));
+  const upTo = latestDue(stretch, Math.min(clock.now(), ...sweptMs), timeZone);
+  const { readTo } = stored;
+  let from = stored.marks.get(mark) ?? null;
+  let told = 0;
+  // A stretch begins quietly: what is unchanged for longer already is shown by the preview.
+  if (from === null) await store.tell({ followed, mark, from, to: upTo, readTo }, []);
+  while (from !== null && from < upTo) {
+    const { records, to } = await store.between(followed, { after: from, upTo, most: MOST_AT_ONCE });
+    const images = await readRecords(
+      scope,
+      list,
+      records.map(({ record }) => record),
+    );
+    const events = records.flatMap((one, index) => {
+      const event = eventOf(one, images[index] ?? null, {
+        ...{ asked, descriptor, followed: since, sweep: last.sweepId },
+        ...options,
+      });
+      return event === null ? [] : [{ since: one, event }];
+    });
+    const count = await store.tell({ followed, mark, from, to, readTo }, events);
+    if (count === null) return told;
+    told += count;
+    from = to;
+  }
+  return told;
+}
+
+interface Moment extends TellOptions {
+  asked: Asked;
+  descriptor: ListDescriptor;
+  followed: Followed;
+  sweep: string;
+}
+
+function eventOf(
+  { record, ms }: Since,
+  stored: SerialisedRecord | null,
+  { asked: { stretch }, descriptor: list, followed, sweep, clock, timeZone, scope: { workspace } }: Moment,
+): ChangeEvent | null {
+  if (stored === null || stored.image === null || !isInList(stored.digest)) return null;
+  const { field, related, forMs, days } = stretch;
+  const since = isoTime(ms);
+  return buildEvent({
+    workspace,
+    list,
+    verb: 'unchanged',
+    recordId: record,
+    time: isoTime(dueAfter(stretch, ms, timeZone)),
+    // The same after a crash, and another one after the next change.
+    contentDigest: `${stretchKey(stretch)} ${since}`,
+    data: {
+      before: null,
+      after: { ...(JSON.parse(stored.image) as CrmRecord), id: record },
+      changes: [],
+      sequence: stored.sequence,
+      class: 'edited',
+      detectedBy: 'clock',
+      observedAt: isoTime(clock.now()),
+      sweep,
+      unchanged: { for: durationText(forMs), days, field, related, since, seen: ms >= Date.parse(followed.since) },
+    },
+  });
+}
