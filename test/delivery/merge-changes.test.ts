@@ -112,6 +112,14 @@ describe('merge: changes of one record', () => {
     });
   });
 
+  it('what its parts share stays: the class, and how they were found; of another workspace nothing is merged', () => {
+    const same = { class: 'refreshed', detectedBy: 'content' } as const;
+    const one = change('updated', 1, { from: { 딜: 1 }, to: { 딜: 2 }, ...same });
+    const two = change('updated', 2, { from: { 딜: 2 }, to: { 딜: 3 }, ...same });
+    expect(mergeChanges([one, two]).event?.data).toMatchObject(same);
+    expect(mergeChanges([one, { ...two, source: '/workspaces/other' }]).taken).toBe(1);
+  });
+
   it('a single event stays unchanged', () => {
     const one = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
     expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
