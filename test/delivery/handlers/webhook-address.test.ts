@@ -48,7 +48,7 @@ it('webhook address: what is refused and what is accepted, in which words (-u up
   const place = (text: string): string => {
     const [url = '', ...allowHosts] = text.split(' ');
     const { data, error } = messageSchema.safeParse({ name: 'chat', url, allowHosts });
-    return data === undefined ? `allowed: ${error?.issues[0]?.message}` : `accepted, shown as ${placeOf(data.url)}`;
+    return data === undefined ? `allowed: ${error.issues[0]?.message}` : `accepted, shown as ${placeOf(data.url)}`;
   };
   const refusal = (text: string): string => {
     const [address = '', ...allowHosts] = text.split(' ');
