@@ -5,6 +5,8 @@ import { placeOf, usePolled } from './hooks.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 
+type RefusedBy = NonNullable<Delivery['refusedBy']>;
+
 const TONES: Readonly<Record<Delivery['outcome'], string>> = {
   delivered: 'good',
   retry: 'warn',
@@ -43,6 +45,7 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
     <li>
       <a href={placeOf('subscriptions', { name: subscription })}>{subscription}</a> <Outcome delivery={newest} />{' '}
       <Answer delivery={newest} isNewest />
+      {newest.refusedBy !== null && <Why refusedBy={newest.refusedBy} />}
       {outcome === 'dead' && (
         <>
           {' '}
@@ -59,6 +62,18 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
         </ul>
       )}
     </li>
+  );
+}
+
+/** The option that leaves an event out; of a condition also what the event has, and what was asked for. */
+export function Why({ refusedBy: { option, condition, found, wanted } }: { refusedBy: RefusedBy }) {
+  const { t } = usePreferences();
+  const compared =
+    found === null || wanted === null ? condition : t('got.compared', { condition: condition ?? '', found, wanted });
+  return (
+    <span class="answer">
+      {t(`select.${option}`)} {compared !== null && <code class="wrap">{compared}</code>}
+    </span>
   );
 }
 

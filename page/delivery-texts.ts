@@ -26,6 +26,7 @@ export const deliveryTexts = {
   'got.attempts': ['{count} attempt{s}', '{count}회 시도'],
   'got.next': ['next attempt {when}', '다음 시도 {when}'],
   'got.digest': ['in one message about {count} event{s}', '이벤트 {count}건을 묶은 메시지'],
+  'got.compared': ['{condition}: {found}; asked for: {wanted}', '{condition}: 값 {found}, 조건 {wanted}'],
   'got.replay': ['replay', '다시 보냄'],
   'got.snapshot': ['snapshot', '스냅숏'],
   'got.toDead': ['Open dead letters', '데드 레터 보기'],

@@ -1,6 +1,7 @@
 /** Shows what the rule would have done in the last 7 days, while it is being made; and why not for a record. Nothing is sent. */
 import { useEffect, useState } from 'preact/hooks';
 import { act, messageOf, type Answered } from '../api.js';
+import { Why } from '../deliveries.js';
 import { useSettled } from '../hooks.js';
 import { TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
@@ -103,10 +104,13 @@ export function Preview({ rule }: { rule: RuleData | null }) {
           {found.examples.map(({ id, title, at, refusedBy }) => (
             <li key={id}>
               {`${title}, ${dateTime(at)}: `}
-              {refusedBy === null
-                ? t('rules.wouldBeSent')
-                : t('rules.because', { option: t(`select.${refusedBy.option}` as 'select.on') })}{' '}
-              {refusedBy?.condition && <code>{refusedBy.condition}</code>}
+              {refusedBy === null ? (
+                t('rules.wouldBeSent')
+              ) : (
+                <>
+                  {t('rules.because')} <Why refusedBy={refusedBy} />
+                </>
+              )}
             </li>
           ))}
         </ul>

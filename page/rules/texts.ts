@@ -146,5 +146,5 @@ export const ruleTexts = {
   'rules.whyNot': ['Why not for …? (name or id)', '왜 해당하지 않나요? (이름 또는 ID)'],
   'rules.noneCalled': ['No record that has changed is called so.', '바뀐 레코드 중 이 이름은 없습니다.'],
   'rules.wouldBeSent': ['it would be sent.', '알립니다.'],
-  'rules.because': ['not sent because of: {option}', '제외된 이유: {option}'],
+  'rules.because': ['not sent because of:', '제외된 이유:'],
 } as const;

@@ -66,9 +66,21 @@ export interface Selection {
 type EventTest = (event: ChangeEvent) => boolean;
 
 export type Where = EventTest & {
-  /** Which of its conditions is the first that does not hold. */
-  readonly failing?: (event: ChangeEvent) => string | undefined;
+  /** The first of its conditions that does not hold. */
+  readonly failing?: (event: ChangeEvent) => FailingCondition | undefined;
   readonly asks?: readonly Asked[];
+};
+
+/** What a condition asks for and what the event has instead, both as JSON that is cut where it is long. */
+export interface FailingCondition {
+  readonly condition: string;
+  readonly wanted: string;
+  readonly found: string;
+}
+
+/** The option that leaves an event out; the rest is null unless it is a condition given as data. */
+export type RefusedBy = { readonly option: SelectingOption } & {
+  readonly [Name in keyof FailingCondition]: string | null;
 };
 
 /** A demand of a condition on a field of the record, from which it may follow that it never holds. */
@@ -91,15 +103,15 @@ export function compileSelection(selection: Selection): EventTest {
   return (event) => tests.every((selects) => selects(event));
 }
 
+const NO_CONDITION = { condition: null, wanted: null, found: null };
+
 /** Says which option is the first that leaves an event out, and which condition of `where`; null: the event is selected. */
-export function explainSelection(
-  selection: Selection,
-): (event: ChangeEvent) => { option: SelectingOption; condition: string | null } | null {
+export function explainSelection(selection: Selection): (event: ChangeEvent) => RefusedBy | null {
   const tests = testsOf(selection);
   return (event) => {
     const [option] = tests.find(([, selects]) => !selects(event)) ?? [];
     if (option === undefined) return null;
-    return { option, condition: (option === 'where' ? selection.where?.failing?.(event) : undefined) ?? null };
+    return { option, ...((option === 'where' ? selection.where?.failing?.(event) : undefined) ?? NO_CONDITION) };
   };
 }
 

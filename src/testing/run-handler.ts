@@ -3,7 +3,7 @@
  * about what it throws. What the service does between attempts (waiting, dead letters, pausing) is only named.
  */
 import { objectOf, workspaceOf } from '../events/envelope.js';
-import { compileSelection, explainSelection } from '../events/pattern.js';
+import { compileSelection, explainSelection, type RefusedBy } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { attemptDelivery, callWithin, contextFor, statusIn, type ContextOptions } from '../delivery/run/attempt.js';
 import { decideRetry } from '../delivery/failure.js';
@@ -15,7 +15,7 @@ import { usage } from '../kit/errors.js';
 import { fakeSurroundings, type FakeContextOptions, type LogLine } from './fake-context.js';
 
 /** Whether a subscription gets an event, and otherwise the option that leaves it out, and the condition of `where`. */
-export type Selected = { selected: true } | { selected: false; option: string; condition: string | null };
+export type Selected = { selected: true } | ({ selected: false } & RefusedBy);
 
 /** Whether the subscription gets the event, and otherwise what leaves it out. */
 export function select(subscription: Subscription, event: ChangeEvent): Selected {

@@ -7,6 +7,7 @@ export const COMMAND_TEXTS = {
   'try.refused': ['The others are left out by:', '나머지를 제외한 옵션:'],
   'try.newest': ['The newest:', '최근:'],
   'try.all': ['Its events:', '이벤트:'],
+  'try.compared': ['{reason} (found {found}; asked for {wanted})', '{reason} (값 {found}, 조건 {wanted})'],
   'try.why': ['not selected: {reason}', '제외: {reason}'],
 
   // What `doctor` says.

@@ -74,7 +74,7 @@ describe('deliveries', () => {
     expect(table).toMatch(/^\S.* +billing +delivered 202 +2 +\d+ ms$/m);
     expect(table).toMatch(/^\S.* +billing +failed 503, again .* +1 .* try later \[hidden\]$/m);
     expect(table).toMatch(/^\S.* +ops +dead letter 400 +1 .* no such hook$/m);
-    expect(table).toMatch(/^ +todos +not selected$/m);
+    expect(table).toMatch(/^ +todos +not selected +by on$/m);
     expect(table).not.toContain(SECRET.slice(6));
 
     const [{ record } = { record: '' }] = answers;

@@ -188,7 +188,7 @@ describe('deliveries', () => {
     ...{ subscription: 'billing', outcome: 'retry', workspace: 'acme', logId: '1-0', type: 'crm.todo.rescheduled' },
     ...{ eventId: `evt_${'a'.repeat(32)}`, list: 'todo', record: '01a21a4d-4135-79ea-88fe-e1f49baad7ef', attempt: 2 },
     ...{ at: iso('2026-03-01T10:00:00'), ms: 8, status: 503, reason: 'CF_DELIVERY_REFUSED', words: 'try later' },
-    ...{ nextAttemptAt: iso('2026-03-01T10:00:05'), origin: null, mergedInto: null, digest: null },
+    ...{ nextAttemptAt: iso('2026-03-01T10:00:05'), origin: null, mergedInto: null, digest: null, refusedBy: null },
   };
   const other: DeliveryRow = { ...row, eventId: `evt_${'b'.repeat(32)}`, outcome: 'delivered', words: null };
   const colours = { out: noColours, err: noColours };

@@ -50,14 +50,15 @@ describe('receipts: a delivery', () => {
 
     const event = { workspace: WORKSPACE, eventId: first.id, logId, type: first.type, list: 'people', record: 'r1' };
     const nothing = { attempt: 0, at: null, ms: null, status: null, reason: null, words: null };
-    const rest = { nextAttemptAt: null, origin: null, mergedInto: null, digest: null };
+    const rest = { nextAttemptAt: null, origin: null, mergedInto: null, digest: null, refusedBy: null };
+    const refusedBy = { option: 'on', condition: null, wanted: null, found: null };
     const time = expect.stringMatching(/^\d{4}-.*Z$/) as string;
     expect(rows).toEqual([
       {
         ...{ subscription: 's', outcome: 'delivered', ...event, ...nothing, ...rest },
         ...{ attempt: 1, at: time, ms: expect.any(Number) as number, status: 202 },
       },
-      { subscription: 'others', outcome: 'not selected', ...event, ...nothing, ...rest },
+      { subscription: 'others', outcome: 'not selected', ...event, ...nothing, ...rest, refusedBy },
       { subscription: 'silent', outcome: 'no receipt', ...event, ...nothing, ...rest },
     ]);
     expect(await running.dispatcher.deliveries({ event: `${WORKSPACE}@${logId}` })).toEqual(rows);

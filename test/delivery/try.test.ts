@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileWhere } from '../../src/delivery/handlers/where.js';
+import { compileWhere, type Conditions } from '../../src/delivery/handlers/where.js';
 import { useCli } from '../support/cli.js';
 import { aSubscription } from '../support/fan-out.js';
 import { appendEvents, changeEvent, type EventSpec } from '../support/events.js';
@@ -16,6 +16,28 @@ const EVENTS: readonly EventSpec[] = [
   { record: 'm1', sequence: 4, list: 'memo' },
   { record: 'r2', sequence: 5, changed: ['이메일'] },
 ];
+
+it.each([
+  { where: { 'after.등급': 'A' }, wanted: '"A"', found: '"B"' },
+  { where: { 등급: { becomes: 'A' } }, wanted: '{"becomes":"A"}', found: '"C" → "B"' },
+  { where: { 이름: { changes: true } }, wanted: '{"changes":true}', found: '"가상인 1"' },
+  { where: { 'after.없음': { exists: true } }, wanted: '{"exists":true}', found: 'null' },
+  { where: { changed: '이름' }, wanted: '"이름"', found: '["등급"]' },
+  {
+    where: { any: [{ 등급: { becomes: 'A' } }, { 'after.이름': '나' }] },
+    wanted: '[{"등급":{"becomes":"A"}},{"after.이름":"나"}]',
+    found: '등급: "C" → "B", after.이름: "가상인 1"',
+  },
+  { where: { 'after.메모': 'x'.repeat(300) }, wanted: `"${'x'.repeat(199)}…`, found: 'null' },
+])('try: a condition that does not hold is shown with what it asks for and what the event has: $where', (given) => {
+  const { where, ...compared } = given;
+  const changes = [{ field: '등급', before: 'C', after: 'B' }];
+  const image = { id: 'r1', 이름: '가상인 1' };
+  const fields = { before: { ...image, 등급: 'C' }, after: { ...image, 등급: 'B' }, changes };
+  const event = changeEvent({ record: 'r1', sequence: 1, data: fields });
+  const [condition] = Object.keys(where);
+  expect(compileWhere(where as Conditions).failing?.(event)).toEqual({ condition, ...compared });
+});
 
 describe('try', () => {
   it('try: says what a subscription would have got of the log, and why not the rest, as counts', async () => {
@@ -78,16 +100,20 @@ describe('try', () => {
     const folder = await cli({ 'changefeed.config.json': config });
     const run = (...args: string[]) => folder.call(['try', 'ops', ...args], { REDIS_URL: test.url });
     const { stdout } = await run('--record', 'people', 'r1', '--json');
+    const wanted = '{"rises":true,"by":2}';
     expect(JSON.parse(stdout)).toMatchObject({
       read: 3,
       tried: [
-        { refusedBy: { option: 'where', condition: '담당자' } },
-        { refusedBy: { option: 'where', condition: '담당자' } },
-        { refusedBy: { option: 'class', condition: null } },
+        { refusedBy: { option: 'where', condition: '담당자', wanted, found: 'null' } },
+        { refusedBy: { option: 'where', condition: '담당자', wanted, found: '1 → 2' } },
+        { refusedBy: { option: 'class', condition: null, wanted: null, found: null } },
       ],
     });
     expect((await run()).stdout).toMatch(
       /^"ops" would have got 0 of 5 events since .*\. Nothing was sent\.\nThe others are left out by:\n {2}where 담당자 {2}3\n {2}class {2}1\n {2}on {2}1\n$/,
+    );
+    expect((await run('--record', 'people', 'r1')).stdout).toContain(
+      `not selected: where 담당자 (found 1 → 2; asked for ${wanted})`,
     );
     const korean = await folder.call(['try', 'ops'], { REDIS_URL: test.url, LANG: 'ko_KR.UTF-8' });
     expect(korean.stdout).toMatch(

@@ -9,6 +9,8 @@ import { localSecond } from '../print-event.js';
 import type { Io } from '../io.js';
 import { say } from '../answers.js';
 import { termOf } from '../terms.js';
+import { whyText } from './try.js';
+import { wordsFor } from '../../words/words.js';
 import { cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const WORDS_PLACES = 80;
@@ -81,7 +83,10 @@ function linesOf(row: DeliveryRow, { isOne, paint, columns }: { isOne: boolean; 
 const eventCells = ({ type, record, eventId }: DeliveryRow): string[] =>
   [type.replace(/^crm\./, ''), record, eventId].map(printable);
 
-const said = ({ words }: DeliveryRow): string => (words === null ? '' : cut(printable(words), WORDS_PLACES));
+function said({ words, refusedBy }: DeliveryRow): string {
+  if (refusedBy !== null) return cut(`by ${whyText(refusedBy, wordsFor('en').t)}`, WORDS_PLACES);
+  return words === null ? '' : cut(printable(words), WORDS_PLACES);
+}
 
 function cells(row: DeliveryRow, colours: Colours): string[] {
   const { at, subscription, attempt, ms } = row;

@@ -3,6 +3,7 @@ import type { Tried } from '../../delivery/ask/tried.js';
 import { commandOf } from '../action-command.js';
 import { localTime } from '../print-event.js';
 import { cut, printable } from '../text.js';
+import type { RefusedBy } from '../../events/pattern.js';
 import type { Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 
@@ -26,10 +27,17 @@ function triedText(
 }
 
 function line({ observedAt, type, record, title, refusedBy }: Tried['tried'][number], t: Words['t']): string {
-  const why = refusedBy === null ? '' : `  ${t('try.why', { reason: reasonText(refusedBy) })}`;
+  const why = refusedBy === null ? '' : `  ${t('try.why', { reason: whyText(refusedBy, t) })}`;
   return `  ${localTime(observedAt)}  ${printable(type)}  ${printable(cut(title ?? record, 40))}${title === null ? '' : `  ${printable(record)}`}${why}`;
 }
 
-function reasonText({ option: name, condition }: NonNullable<Tried['tried'][number]['refusedBy']>): string {
+export function whyText(refusedBy: RefusedBy, t: Words['t']): string {
+  const { found, wanted } = refusedBy;
+  const reason = reasonText(refusedBy);
+  if (found === null || wanted === null) return reason;
+  return t('try.compared', { reason, found: printable(found), wanted: printable(wanted) });
+}
+
+function reasonText({ option: name, condition }: Pick<RefusedBy, 'option' | 'condition'>): string {
   return condition === null ? name : `${name} ${printable(condition)}`;
 }

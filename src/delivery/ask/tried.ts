@@ -1,9 +1,15 @@
 /** What trying a subscription found. A leaf. */
 import { z } from 'zod';
 
-const refusedBy = z.object({
+const reason = z.strictObject({
   option: z.enum(['on', 'unchanged', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where']),
   condition: z.string().nullable().describe('of `where` as data: the first condition that does not hold'),
+});
+
+/** What leaves one event out. */
+export const refusedBySchema = reason.extend({
+  wanted: z.string().nullable().describe('what this condition asks for, as JSON'),
+  found: z.string().nullable().describe('what the event has, as JSON; before and after where the field has changed'),
 });
 
 export const triedSchema = z.object({
@@ -13,7 +19,7 @@ export const triedSchema = z.object({
   selected: z.number().int().describe('events that would have been sent'),
   byType: z.record(z.string(), z.number().int()).describe('these by their type, most frequent first'),
   refused: z
-    .array(refusedBy.extend({ events: z.number().int() }))
+    .array(reason.extend({ events: z.number().int() }))
     .readonly()
     .describe('the others by the first option that leaves them out, most frequent first'),
   tried: z
@@ -26,7 +32,7 @@ export const triedSchema = z.object({
         record: z.string().describe('its id'),
         title: z.string().nullable(),
         observedAt: z.string(),
-        refusedBy: refusedBy.nullable().describe('null: selected'),
+        refusedBy: refusedBySchema.nullable().describe('null: selected'),
       }),
     )
     .readonly()
@@ -35,4 +41,3 @@ export const triedSchema = z.object({
 });
 /** What a subscription would have got, and what left out the rest. */
 export type Tried = z.output<typeof triedSchema>;
-export type RefusedBy = z.output<typeof refusedBy>;

@@ -4,7 +4,7 @@ import { usage } from '../../kit/errors.js';
 import { titleOfEvent } from '../../events/describe.js';
 import { listOf } from '../../events/envelope.js';
 import { END, formatPosition, parsePosition } from '../../events/position.js';
-import { compileTypes, explainSelection } from '../../events/pattern.js';
+import { compileTypes, explainSelection, type RefusedBy } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
@@ -12,7 +12,7 @@ import { giveWay } from '../../kit/give-way.js';
 import { inUtf8, type LogEntry } from '../../log/entry.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionContext } from '../stores.js';
-import type { RefusedBy, Tried } from './tried.js';
+import type { Tried } from './tried.js';
 
 /** How far back, and of which events. */
 export interface TryCall {
@@ -99,7 +99,7 @@ class Counts {
     if (this.#isOf?.(entry) === false) return;
     const refusedBy = this.#refusedBy(entry);
     this.#read += 1;
-    if (refusedBy !== null) add(this.#byReason, JSON.stringify(refusedBy));
+    if (refusedBy !== null) add(this.#byReason, reasonOf(refusedBy));
     else {
       this.#selected += 1;
       add(this.#byType, entry.type);
@@ -115,7 +115,7 @@ class Counts {
 
   found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'refused' | 'tried'> {
     const refused = sorted(this.#byReason).map(([reason, events]) => ({
-      ...(JSON.parse(reason) as RefusedBy),
+      ...(JSON.parse(reason) as Pick<RefusedBy, 'option' | 'condition'>),
       events,
     }));
     const byType = Object.fromEntries(sorted(this.#byType));
@@ -123,7 +123,10 @@ class Counts {
   }
 }
 
-const BY_TYPE: RefusedBy = { option: 'on', condition: null };
+const BY_TYPE: RefusedBy = { option: 'on', condition: null, wanted: null, found: null };
+
+/** Not the values, which would make a reason of each event. */
+const reasonOf = ({ option, condition }: RefusedBy): string => JSON.stringify({ option, condition });
 
 function listNamed({ list }: NonNullable<TryCall['record']>, catalogue: Lists): ListName {
   const found = catalogue.parse(list);

@@ -61,10 +61,19 @@ export function compileChange(path: string, condition: ChangeCondition): (event:
     if (after === null) return false;
     // What a record without a stored image was before is not known. A new record was nothing.
     if (before === null) return isForNew && type.endsWith('.created') && holds(null, valueAtPath(after, path) ?? null);
-    const was = valueAtPath(fieldsOf(changes, 'before'), path);
-    const is = valueAtPath(fieldsOf(changes, 'after'), path);
+    const { was, is } = changed(changes, path);
     return (was !== undefined || is !== undefined) && holds(was ?? null, is ?? null);
   };
+}
+
+function changed(changes: readonly FieldChange[], path: string): { was: unknown; is: unknown } {
+  return { was: valueAtPath(fieldsOf(changes, 'before'), path), is: valueAtPath(fieldsOf(changes, 'after'), path) };
+}
+
+/** Before and after, where the event says that the field has changed; otherwise the one value. */
+export function changeAt(path: string, { data: { before, after, changes } }: ChangeEvent): readonly unknown[] {
+  const { was, is } = changed(changes, path);
+  return was === undefined && is === undefined ? [valueAtPath(after ?? before, path)] : [was, is];
 }
 
 function fieldsOf(changes: readonly FieldChange[], side: 'before' | 'after'): Record<string, unknown> {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { compilePattern, type Asked, type Where } from '../../events/pattern.js';
+import { compilePattern, type Asked, type FailingCondition, type Where } from '../../events/pattern.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';
 import { readTime } from '../../kit/iso-time.js';
@@ -12,6 +12,7 @@ import { pathText, type Path } from '../../kit/schema/problem.js';
 import {
   CHANGE_OPERATORS,
   changeCondition,
+  changeAt,
   compileChange,
   isReferred,
   type ChangeCondition,
@@ -134,10 +135,35 @@ function isChange(key: string, condition: unknown): condition is ChangeCondition
 export function compileWhere(where: Predicate | Conditions): Where {
   if (typeof where === 'function') return where;
   const tests = Object.entries(where).flatMap(([path, condition]) =>
-    condition === undefined ? [] : [{ path, holds: compileOne(path, condition) }],
+    condition === undefined ? [] : [{ path, condition, holds: compileOne(path, condition) }],
   );
-  const failing = (event: ChangeEvent): string | undefined => tests.find(({ holds }) => !holds(event))?.path;
+  const failing = (event: ChangeEvent): FailingCondition | undefined => {
+    const { path, condition } = tests.find(({ holds }) => !holds(event)) ?? {};
+    if (path === undefined) return undefined;
+    return { condition: path, wanted: shown(condition), found: foundAt(path, condition, event) };
+  };
   return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing, asks: askedBy(where) });
+}
+
+const MOST_SHOWN = 200;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+}
+
+function foundAt(path: string, condition: unknown, event: ChangeEvent): string {
+  if (path === 'any' && Array.isArray(condition)) {
+    const each = (condition as readonly Conditions[]).flatMap((one) => compileWhere(one).failing?.(event) ?? []);
+    return each.map((one) => `${one.condition}: ${one.found}`).join(', ');
+  }
+  return valuesFor(path, condition)(event).map(shown).join(' → ');
+}
+
+function valuesFor(path: string, condition: unknown): (event: ChangeEvent) => Values {
+  const isOfEvent = ROOTS.some((root) => path === root || path.startsWith(`${root}.`));
+  if (!isOfEvent || isChange(path, condition)) return (event) => changeAt(path, event);
+  return path === 'changed' ? (event) => [changedFields(event)] : single(path);
 }
 
 function askedBy(where: Conditions): Asked[] {

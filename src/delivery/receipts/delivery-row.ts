@@ -1,8 +1,10 @@
 /** One line of the answer to "who got it": an attempt that has ended, or what became of an event where none has. */
 import { z } from 'zod';
 import { listOf } from '../../events/envelope.js';
+import type { RefusedBy } from '../../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime } from '../../kit/clock.js';
+import { refusedBySchema } from '../ask/tried.js';
 import type { Receipt } from './receipt.js';
 
 const iso = z.string().describe('ISO 8601, UTC');
@@ -44,6 +46,7 @@ export const deliveryRow = z
       .object({ fromLogId: z.string(), toLogId: z.string(), events: count })
       .nullable()
       .describe('it was part of one message about so many events'),
+    refusedBy: refusedBySchema.nullable().describe('`not selected`: what leaves it out now'),
   })
   .meta({ id: 'Delivery' });
 
@@ -102,6 +105,7 @@ export function rowOf(receipt: Receipt, { name, catalogue }: Subscription): Deli
     ...{ reason: error, words, mergedInto: into },
     nextAttemptAt: nextAtMs === undefined ? null : isoTime(nextAtMs),
     digest: digest === undefined ? null : { fromLogId: digest.fromLogId, toLogId: logId, events: digest.count },
+    refusedBy: null,
   };
 }
 
@@ -109,13 +113,13 @@ export function rowOf(receipt: Receipt, { name, catalogue }: Subscription): Deli
 export function rowWithout(
   event: { id: string; workspace: string; logId: string; type: string; subject: string },
   { name, catalogue }: Subscription,
-  outcome: 'pending' | 'not selected' | 'no receipt',
+  { outcome, refusedBy = null }: { outcome: 'pending' | 'not selected' | 'no receipt'; refusedBy?: RefusedBy | null },
 ): DeliveryRow {
   const { id: eventId, workspace, logId, type, subject: record } = event;
   return {
     ...{ subscription: name, outcome, workspace, eventId, logId, type, record },
     list: listOf({ type }, catalogue) ?? null,
     ...{ attempt: 0, at: null, ms: null, status: null, reason: null, words: null },
-    ...{ nextAttemptAt: null, origin: null, mergedInto: null, digest: null },
+    ...{ nextAttemptAt: null, origin: null, mergedInto: null, digest: null, refusedBy },
   };
 }

@@ -2,7 +2,7 @@
 import { usage } from '../../kit/errors.js';
 import { compareLogIds } from '../../events/log-id.js';
 import { parsePosition } from '../../events/position.js';
-import { compileSelection, readsWorkspace } from '../../events/pattern.js';
+import { explainSelection, readsWorkspace } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -154,7 +154,7 @@ async function waitingRow(
   const logged = logId === undefined ? null : await log.event(workspace, logId);
   const event = logged?.event ?? (await gate.stored(subscription.name, one.id))?.event;
   const { id = idsOf(one.id).eventId, type = '', subject = '' } = event ?? {};
-  const row = rowWithout({ id, workspace, logId: logId ?? '0-0', type, subject }, subscription, 'pending');
+  const row = rowWithout({ id, workspace, logId: logId ?? '0-0', type, subject }, subscription, { outcome: 'pending' });
   return { ...row, ...aboutWaiting(one) };
 }
 
@@ -243,7 +243,8 @@ async function rowsIn(
   at: Located | null,
   deps: DispatchContext,
 ): Promise<Ended[]> {
-  const isSelected = at?.event == null || compileSelection(subscription)(at.event);
+  const refusedBy = at?.event == null ? null : explainSelection(subscription)(at.event);
+  const isSelected = refusedBy === null;
   const own = receipts.filter((one) => one.digest === undefined || (isSelected && isInDigest(one, at)));
   const rows = own.map((one): Ended => ({ endedAtMs: one.endedAtMs, row: rowOf(one, subscription) }));
   const known = receipts.find(({ eventId }) => eventId === id);
@@ -252,13 +253,13 @@ async function rowsIn(
   const isTriedAgain = own.toSorted(newestFirst)[0]?.outcome === 'retry';
   const waits = isTriedAgain ? [] : waiting;
   for (const { workspace, one } of waits) {
-    const row = rowWithout({ ...event, workspace }, subscription, 'pending');
+    const row = rowWithout({ ...event, workspace }, subscription, { outcome: 'pending' });
     rows.push({ endedAtMs: Infinity, row: { ...row, ...aboutWaiting(one) } });
   }
   if (rows.length > 0 || at === null) return rows;
   const outcome = await outcomeWithout(subscription, at, isSelected, deps);
   const endedAtMs = outcome === 'pending' ? Infinity : -Infinity;
-  return [{ endedAtMs, row: rowWithout(event, subscription, outcome) }];
+  return [{ endedAtMs, row: rowWithout(event, subscription, { outcome, refusedBy }) }];
 }
 
 function isInDigest({ digest, workspace, logId }: Receipt, at: Located | null): boolean {

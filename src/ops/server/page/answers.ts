@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
 import { subscriptionStatus } from '../../../delivery/ask/subscription-status.js';
+import { refusedBySchema } from '../../../delivery/ask/tried.js';
 import { heldExample, heldSchema } from '../../../feed/detect/held.js';
 import { auditEntry } from '../../audit.js';
 import { statusSchema } from '../../watch/status.js';
@@ -357,7 +358,7 @@ export const rulePreview = z.union([
           title: z.string(),
           at: iso,
           text: z.string().describe('the message, without the marks of the chat'),
-          refusedBy: z.strictObject({ option: z.string(), condition: z.string().nullable() }).nullable(),
+          refusedBy: refusedBySchema.nullable(),
         }),
       )
       .describe('newest first; of a search, each event of the records'),
