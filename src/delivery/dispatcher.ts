@@ -16,7 +16,7 @@ import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './act/replay
 import { skipSubscription, stopAndDrop, type SkipCall, type Skipped } from './act/skip.js';
 import { isSnapshotRunning, Snapshot } from './act/snapshot.js';
 import { leftBehind } from './ask/left-behind.js';
-import { describeSubscription } from './ask/statistics.js';
+import { describeSubscriptions } from './ask/statistics.js';
 import { trySubscription, type TryCall } from './ask/try.js';
 import { openCopy, type Copy } from './verify/copy.js';
 import type { Verified } from './verify/verified.js';
@@ -100,8 +100,7 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     /** Leaves paused subscriptions and digests out. @throws the signal's reason when aborted */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
-    statistics: () =>
-      Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
+    statistics: () => describeSubscriptions(opened(), options),
     /** Events under names of subscriptions that no process has configured. */
     leftBehind: () => leftBehind(withQueues()),
     get deadLetters() {

@@ -3,6 +3,7 @@ import { describe } from '../kit/errors.js';
 import { Cluster, type Redis } from '../redis/client.js';
 import { gatherEach } from '../kit/gather.js';
 import type { Keys } from '../redis/keys.js';
+import { createReads } from '../redis/reads.js';
 import { loadScript } from '../redis/scripts.js';
 import { unreadable } from '../redis/stored.js';
 
@@ -32,12 +33,7 @@ interface Move {
 /** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
 export function createOffsetStore(redis: Redis, keys: Keys) {
   const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
-  const readEach = gatherEach(async (_together, places: readonly Place[]) => {
-    const pipeline = redis.pipeline();
-    for (const [subscription, workspace] of places) pipeline.hget(keys.offsets(subscription), workspace);
-    // A damaged key of one subscription must not stop the others.
-    return (await pipeline.exec()) ?? [];
-  }, MOST_AT_ONCE);
+  const reads = createReads(redis);
   const advanceEach = gatherEach(async (_together, moves: readonly (readonly [...Place, Move])[]) => {
     const touched = moves.flatMap(([subscription, workspace]) => [
       keys.offsets(subscription),
@@ -52,16 +48,16 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     return [];
   }, MOST_AT_ONCE);
   const get = async (workspace: string, subscription: string): Promise<string | null> => {
-    const [error, offset] = await readEach(together(subscription), [subscription, workspace]);
-    if (error !== null) throw error;
+    const offset = await reads('hget', keys.offsets(subscription), workspace);
     return typeof offset === 'string' ? readOffset(offset, keys.offsets(subscription), workspace) : null;
   };
   return {
     get,
     /** Names that have an offset in the log, and that no dispatcher has had in its configuration for so long. */
     async unconfigured(workspace: string, sinceMs: number): Promise<string[]> {
-      const marks = Object.entries(await redis.hgetall(keys.readers(workspace)));
-      return marks.flatMap(([name, mark]) => (mark !== CONFIGURED && Number(mark) <= sinceMs ? [name] : []));
+      const marks = (await reads('hgetall', keys.readers(workspace))) as string[];
+      const isOver = (mark = CONFIGURED): boolean => mark !== CONFIGURED && Number(mark) <= sinceMs;
+      return marks.filter((_name, at) => at % 2 === 0 && isOver(marks[at + 1]));
     },
     /** Moves the offset to `to`, unless it is no longer `from`, or `entered` or `task` is forgotten: then the stored one is right. */
     async advance(workspace: string, subscription: string, move: Move): Promise<void> {

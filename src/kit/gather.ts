@@ -52,14 +52,18 @@ export function gatherEach<Input, Output>(
   };
 }
 
-/** Calls within `ms` share one result; a failure is not kept. */
+/** Calls within `ms`, and all while one is under way, share one result; a failure is not kept. */
 export function keptFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
   let kept: { value: Promise<Value>; untilMs: number } | undefined;
   return () => {
     if (kept !== undefined && clock.monotonic() < kept.untilMs) return kept.value;
-    const value = read();
-    kept = { value, untilMs: clock.monotonic() + ms };
-    value.catch(() => (kept = undefined));
-    return value;
+    const untilMs = clock.monotonic() + ms;
+    const one = { value: read(), untilMs: Infinity };
+    kept = one;
+    one.value.then(
+      () => (one.untilMs = untilMs),
+      () => (kept = undefined),
+    );
+    return one.value;
   };
 }

@@ -216,10 +216,13 @@ export class Keys {
   }
 }
 
-export interface WorkspaceRedis {
-  redis: Redis;
+export interface WorkspaceKeys {
   keys: Keys;
   workspace: string;
+}
+
+export interface WorkspaceRedis extends WorkspaceKeys {
+  redis: Redis;
 }
 
 const UUID = 0;

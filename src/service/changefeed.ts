@@ -24,7 +24,6 @@ import { silentLog, type Log } from '../kit/log.js';
 import { refuseOtherFormat } from '../log/state-guard.js';
 import { createAudit, type Audit } from '../ops/audit.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
-import type { Status } from '../ops/watch/status.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
@@ -33,7 +32,7 @@ import { createInspector } from './inspector.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
-import { readStatus } from './status.js';
+import { observedStatus, readStatus } from './status.js';
 import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
 
@@ -100,7 +99,9 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
-    const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status, ofFiles })] : [];
+    const reports = reportsProblems
+      ? [presence(context, workspaces, { roles: wanted, status: status.read, ofFiles })]
+      : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
     const doubts = reportOfDoubts(context, workspaces, wanted);
     const before = [watchOf(context), ...doubts, ...reports, ...(server === null ? [] : [server])];
@@ -110,7 +111,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const { dispatcher } = dispatch;
   const rules = runningRules(context, { dispatcher, handlers, about: () => warningsFor(workers.progress.roles) });
   const ofFiles = () => filesOf(rules, options.refusedConfig);
-  const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
+  const status = observedStatus(() => readStatus(context, workspaces, dispatch), clock);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
     await workers.stop();
@@ -137,14 +138,14 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
       return dispatcher.deadLetters;
     },
     ...askedAndDone(context, workspaces, dispatcher),
-    status,
+    status: status.now,
     audit: (query = {}) => audit.read(query),
-    ...forgetting(context, workspaces, status),
+    ...forgetting(context, workspaces, status.now),
   };
   const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
   const progress = (): Progress => workers.progress;
-  const parts = { ...options, ...{ workspaces, feed, audit, dispatcher, rules, stateDir, progress }, place: http };
+  const parts = { ...options, place: http, workspaces, feed, audit, dispatcher, rules, stateDir, progress, status };
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
   const neverHolds = createNeverHolds(context, workspaces);

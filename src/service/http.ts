@@ -22,6 +22,7 @@ import { pageRules } from './rules.js';
 import type { Refused, RunningRules } from './running-rules.js';
 import { monitored } from './monitoring.js';
 import { pageToken, type PageToken } from './page-token.js';
+import type { ObservedStatus } from './status.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
 /** Next to the port of the mirror. */
@@ -34,6 +35,7 @@ export interface HttpDeps {
   dispatcher: Dispatcher;
   rules: RunningRules;
   prometheus: Prometheus;
+  status: ObservedStatus;
   progress: () => Progress;
   stateDir: string;
   /** The listener of a process that opens another Changefeed after this one. */
@@ -132,7 +134,7 @@ async function serverOf(
     log,
   });
   const queueNames = (): Promise<string[]> => dispatcher.exportQueues();
-  const monitoring = monitoringRoutes(monitored(context, { ...deps, status: () => feed.status(), queues: queueNames }));
+  const monitoring = monitoringRoutes(monitored(context, { ...deps, queues: queueNames }));
   return createHttpServer({
     routes: [monitoring, page],
     access,

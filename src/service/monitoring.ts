@@ -3,22 +3,23 @@ import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../ops/watch/prometheus.js';
 import type { Status } from '../ops/watch/status.js';
 import { withinTime } from '../kit/clock.js';
-import { keptFor } from '../kit/gather.js';
 import type { HealthAnswer, Monitored, Naming } from '../ops/server/monitoring/routes.js';
 import { packageVersion } from '../kit/package-files.js';
 import type { AppContext } from '../../workers/context.js';
+import type { ObservedStatus } from './status.js';
 
 export interface MonitoredProcess {
   progress: () => Progress;
-  status: () => Promise<Status>;
+  status: ObservedStatus;
   queues: () => Promise<string[]>;
   prometheus: Prometheus;
 }
 
 /** The watchdog starts a stalled turn again. A loop that is still stalled after this time needs a new process. */
 const STALLED_FOR_GOOD_MS = 300_000;
-/** Several monitors, and everyone who may ask, cause one read of Redis. */
-const FRESH_MS = 2_000;
+/** A probe waits for a second. Where the status takes longer to read, as of 500 workspaces, the last one answers if it is not older than that. */
+const SOON_MS = 400;
+const RECENT_MS = 30_000;
 const ANSWER_WITHIN_MS = 3_000;
 
 const TROUBLES = {
@@ -29,9 +30,8 @@ const TROUBLES = {
 
 export function monitored(context: AppContext, process: MonitoredProcess): Monitored {
   const { clock, loops, watch } = context;
-  const { progress, queues, prometheus } = process;
+  const { progress, queues, prometheus, status } = process;
   const version = packageVersion();
-  const status = keptFor(FRESH_MS, process.status, clock);
   const health = ({ names }: Naming): HealthAnswer => {
     // A new process would fail in the same way as a loop whose turns fail.
     const forGood = [...loops].filter(
@@ -43,14 +43,16 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
     );
     return { ok: reasons.length === 0, reasons };
   };
-  let last: Status | null = null;
   /** Null while Redis cannot be used, or is slow. */
   const readStatus = async (): Promise<Status | null> => {
     if (watch.trouble() !== null) return null;
-    const answer = await withinTime(status(), ANSWER_WITHIN_MS, { clock }).catch(() => 'late' as const);
-    if (answer === 'late') return null;
-    last = answer;
-    return answer;
+    const reading = status.read();
+    const within = (ms: number) => withinTime(reading, ms, { clock }).catch(() => 'failed' as const);
+    const soon = await within(SOON_MS);
+    const last = status.last();
+    if (soon === 'late' && last !== null && last.ageMs < RECENT_MS) return last.status;
+    const answer = soon === 'late' ? await within(ANSWER_WITHIN_MS - SOON_MS) : soon;
+    return typeof answer === 'string' ? null : answer;
   };
   return {
     health,
@@ -75,7 +77,10 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
       const exported = isDispatching ? await queues().catch(() => []) : [];
       const isRedisUp = watch.trouble() === null;
       const facts = { roles, version, queues: exported, byWorkspace, isRedisUp, nowMs: clock.now() };
-      const text = await prometheus.text({ ...facts, status: isRedisUp ? (now ?? last) : null });
+      const text = await prometheus.text({
+        ...facts,
+        status: isRedisUp ? (now ?? status.last()?.status ?? null) : null,
+      });
       return { contentType: prometheus.contentType, text };
     },
   };

@@ -3,17 +3,45 @@ import type { DispatchRole } from '../../workers/dispatch.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { problemsOf } from '../ops/watch/problems.js';
 import type { Status } from '../ops/watch/status.js';
-import { isoTime } from '../kit/clock.js';
+import { isoTime, type Clock } from '../kit/clock.js';
+import { keptFor } from '../kit/gather.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
+import { createReads } from '../redis/reads.js';
 import { readRedisStatus, readWorkspaceStatus } from '../ops/watch/read-status.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
+
+/** Several monitors, everyone who may ask, and the search for problems cause one read of Redis. */
+const FRESH_MS = 2_000;
+
+export interface ObservedStatus {
+  now: () => Promise<Status>;
+  /** Of the last seconds. */
+  read: () => Promise<Status>;
+  /** The last one, however it was asked for; null before the first. */
+  last: () => { status: Status; ageMs: number } | null;
+}
+
+export function observedStatus(now: () => Promise<Status>, clock: Clock): ObservedStatus {
+  let last: { status: Status; atMs: number } | null = null;
+  const noted = async (): Promise<Status> => {
+    const atMs = clock.monotonic();
+    const status = await now();
+    last = { status, atMs };
+    return status;
+  };
+  return {
+    now,
+    read: keptFor(FRESH_MS, noted, clock),
+    last: () => last && { status: last.status, ageMs: clock.monotonic() - last.atMs },
+  };
+}
 
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, watch, clock } = context;
   const processes = await createProcessRegistry(redis, keys).list();
   const [lateMs, actorsIn] = [latenessIn(processes), knownActorsIn(processes)];
-  const view = { redis, keys, nowMs: clock.now(), lateMs, actorsIn };
+  const view = { reads: createReads(redis), keys, nowMs: clock.now(), lateMs, actorsIn };
   const [redisStatus, workspaceStatuses, subscriptions, unconfigured] = await Promise.all([
     readRedisStatus(redis, keys, { ...config.redis, clock }),
     Promise.all(

@@ -9,7 +9,7 @@ import { isSentAgain } from '../deliveries.js';
 import { ALLOWANCE_MS, nextMoment } from '../moments.js';
 import { scheduledJob, scheduleOf } from '../scheduled-job.js';
 import { readsWorkspace } from '../../events/pattern.js';
-import type { JobData } from '../queues.js';
+import type { JobData, Queues } from '../queues.js';
 import type { DispatchContext } from '../stores.js';
 import type { BackfillStore, StoredTask } from '../act/backfills.js';
 import { isSnapshot } from '../act/snapshot.js';
@@ -20,11 +20,30 @@ import { summed, wrongIn } from '../verify/verified.js';
 import type { Redis } from '../../redis/client.js';
 import type { Keys } from '../../redis/keys.js';
 
+export async function describeSubscriptions(
+  queues: Pick<Queues, 'of'>,
+  options: DispatchContext,
+): Promise<SubscriptionStatus[]> {
+  const tails = new Map<string, Promise<string>>();
+  const tailOf = (workspace: string): Promise<string> => {
+    const tail = tails.get(workspace) ?? options.log.tail(workspace);
+    tails.set(workspace, tail);
+    return tail;
+  };
+  const context = { ...options, tailOf };
+  return await Promise.all(options.subscriptions.map((one) => describeSubscription(one, queues.of(one.name), context)));
+}
+
+type StatisticsContext = DispatchContext & {
+  /** The end of the log, which many subscriptions read. */
+  tailOf: (workspace: string) => Promise<string>;
+};
+
 /** A damaged key of one subscription must not hide the others. */
-export async function describeSubscription(
+async function describeSubscription(
   subscription: Subscription,
   queue: Queue<JobData>,
-  options: DispatchContext,
+  options: StatisticsContext,
 ): Promise<SubscriptionStatus> {
   try {
     return await readStatistics(subscription, queue, options);
@@ -55,7 +74,7 @@ const QUEUE_PAUSED = { at: null, reason: 'Its queue is paused.', missing: false 
 async function readStatistics(
   subscription: Subscription,
   queue: Queue<JobData>,
-  options: DispatchContext,
+  options: StatisticsContext,
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
@@ -169,14 +188,14 @@ interface Lag extends Unhandled {
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
-async function lagsOf(subscription: Subscription, queue: Queue<JobData>, options: DispatchContext) {
-  const { workspaces, log, offsets, gate, timeZoneOf } = options;
+async function lagsOf(subscription: Subscription, queue: Queue<JobData>, options: StatisticsContext) {
+  const { workspaces, log, offsets, gate, timeZoneOf, tailOf } = options;
   const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
   const { name, digest } = subscription;
   const lagOf = async (workspace: string): Promise<Lag> => {
     const [offset, tail, { events, oldestId: id, oldestMs: loggedAtMs }] = await Promise.all([
       offsets.get(workspace, name),
-      log.tail(workspace),
+      tailOf(workspace),
       gate.pending(name, workspace),
     ]);
     const pending = id === null ? null : { atMs: isSentAgain(id) ? await enteredMs(queue, id) : loggedAtMs, id };

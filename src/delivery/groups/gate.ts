@@ -26,6 +26,7 @@ import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group
 import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';
 import type { Keys } from '../../redis/keys.js';
 import { lineOf, type Receipt } from '../receipts/receipt.js';
+import { createReads } from '../../redis/reads.js';
 import { loadScript, unexpectedAnswer } from '../../redis/scripts.js';
 import { readJson } from '../../redis/stored.js';
 
@@ -132,6 +133,7 @@ export type RecordGate = ReturnType<typeof createRecordGate>;
 export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
   const { leave, stay, standing } = askersOf(scope);
+  const reads = createReads(redis);
   return {
     /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
@@ -175,7 +177,8 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     /** `oldest`: log id, or just before it, of the oldest that is neither handled nor dead; `oldestMs`: logged at. */
     async pending(subscription: string, workspace: string) {
       const key = keys.pending(subscription, workspace);
-      const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
+      const answers = await Promise.all([reads('zcard', key), reads('zrange', key, 0, 0, 'WITHSCORES')]);
+      const [events, [id, score]] = answers as [number, [id?: string, score?: string]];
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
@@ -342,12 +345,8 @@ const storedSchema = z.object({
 
 /** The log id of the oldest pending delivery, or a little before it. */
 export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
-  const [, score] = await readOldest(redis, key);
+  const [, score] = await redis.zrange(key, '0', '0', 'WITHSCORES');
   return score === undefined ? null : logIdOf(score);
-}
-
-async function readOldest(redis: Redis, key: string): Promise<[id?: string, score?: string]> {
-  return (await redis.zrange(key, '0', '0', 'WITHSCORES')) as [id?: string, score?: string];
 }
 
 /** The counterpart of `scoreOf` in group-enter.lua. Null: it is not known. */

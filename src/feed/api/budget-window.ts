@@ -1,6 +1,7 @@
 /** The sliding window of a workspace's granted requests, in Redis, shared by all processes. */
 import type { BudgetLimits, BudgetWindow, Refusal, WindowAnswer } from './budget.js';
-import type { WorkspaceRedis } from '../../redis/keys.js';
+import type { Reads } from '../../redis/reads.js';
+import type { WorkspaceKeys, WorkspaceRedis } from '../../redis/keys.js';
 import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
 
 const takeBudget = loadScript('take-budget', import.meta.url);
@@ -36,15 +37,15 @@ function answerOf([word, first = '', second = '', third = '']: readonly string[]
 
 /** The last 429, how long requests are paused after it, and the used share of the last window. */
 export async function readBudgetUse(
-  { redis, keys, workspace }: WorkspaceRedis,
+  { reads, keys, workspace }: WorkspaceKeys & { reads: Reads },
   { requests, perSeconds }: BudgetLimits,
 ): Promise<{ refusal: Refusal | null; pausedMs: number; used: number }> {
   const budget = keys.budget(workspace);
-  const [fields, ttlMs, pausedMs] = await Promise.all([
-    redis.hmget(budget, 'ends', 'refusal', 'level', 'last', 'used'),
-    redis.pttl(budget),
-    redis.pttl(keys.budgetPause(workspace)),
-  ]);
+  const [fields, ttlMs, pausedMs] = (await Promise.all([
+    reads('hmget', budget, 'ends', 'refusal', 'level', 'last', 'used'),
+    reads('pttl', budget),
+    reads('pttl', keys.budgetPause(workspace)),
+  ])) as [(string | null)[], number, number];
   const [ends = null, id = null, level = null, last, taken] = fields;
   const nowMs = Number(ends) - ttlMs;
   // `taken` is the number of requests in the window when one was last asked for.

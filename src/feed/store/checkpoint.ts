@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
 import { checkpointSchema, summarySchema, type Checkpoint, type SweepSummary } from './sweep-state.js';
-import type { WorkspaceRedis } from '../../redis/keys.js';
+import type { WorkspaceKeys } from '../../redis/keys.js';
 import { parseJson, checked, unreadable, type StoredAt } from '../../redis/stored.js';
 
 /** Increase it when the meaning of a checkpoint or a summary changes. Another version is refused. */
@@ -17,7 +17,7 @@ export function packVersioned(stored: Checkpoint | SweepSummary | null): string 
 
 export function readCheckpoint(
   json: string | null,
-  { keys, workspace }: WorkspaceRedis,
+  { keys, workspace }: WorkspaceKeys,
   list: ListName,
 ): Checkpoint | null {
   const at = { key: keys.sweep(workspace, list), field: 'checkpoint' };
@@ -26,7 +26,7 @@ export function readCheckpoint(
 
 export function readSummary(
   json: string | null,
-  { keys, workspace }: Omit<WorkspaceRedis, 'redis'>,
+  { keys, workspace }: WorkspaceKeys,
   list: ListName,
 ): SweepSummary | null {
   const at = { key: keys.sweep(workspace, list), field: 'lastSweep' };

@@ -3,7 +3,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Redis } from '../../redis/client.js';
 import { listFailureSchema, type ListFailure, type SweepSummary } from './sweep-state.js';
 import { readSummary } from './checkpoint.js';
-import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import type { Keys, WorkspaceKeys, WorkspaceRedis } from '../../redis/keys.js';
 import { readJson } from '../../redis/stored.js';
 
 export interface ListTimes {
@@ -40,7 +40,7 @@ async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<ListTim
 }
 
 export function timesIn(
-  { keys, workspace }: WorkspaceRedis,
+  { keys, workspace }: WorkspaceKeys,
   list: ListName,
   { summary: lastSweep, failure: json }: { summary: SweepSummary | null; failure: string | null },
 ): ListTimes {

@@ -21,7 +21,7 @@ import { readCheckpoint, readSummary } from './checkpoint.js';
 import { abandonment, beginning, commit, promotion, type CommittedStep, type KeyChange } from './commit.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { queryLog } from '../../log/query.js';
-import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import type { Keys, WorkspaceKeys, WorkspaceRedis } from '../../redis/keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
 import { privacyStore } from './privacy.js';
 import { recognisedRows } from './rows.js';
@@ -177,7 +177,7 @@ function shortcuts(scope: WorkspaceRedis) {
   };
 }
 
-export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, json: string | null): Learned | null {
+export function learnedIn({ keys, workspace }: WorkspaceKeys, list: ListName, json: string | null): Learned | null {
   const at = { what: 'what shortcuts have learned', key: keys.sweep(workspace, list), field: LEARNED } as const;
   return json === null ? null : readJson(learnedSchema, json, at);
 }
@@ -227,7 +227,7 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
 
 /** The rows of a list, as its schema tally counts them; null before the first record. */
 export const ROWS_FIELD = `schema ${ROWS}`;
-export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows: string | null): number | null {
+export function rowsIn({ keys, workspace }: WorkspaceKeys, list: ListName, rows: string | null): number | null {
   return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
 }
 
@@ -248,11 +248,11 @@ async function readDecided({ redis, keys, workspace }: WorkspaceRedis, list: Lis
 }
 
 /** How many records are said to be discarded. */
-export function discardedIn({ keys, workspace }: WorkspaceRedis, list: ListName, count: string | null): number {
+export function discardedIn({ keys, workspace }: WorkspaceKeys, list: ListName, count: string | null): number {
   return count === null ? 0 : readCount(keys.sweep(workspace, list), 'discarded', count);
 }
 
-export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {
+export function baselineIn({ keys, workspace }: WorkspaceKeys, list: ListName, at: string | null): string | null {
   const key = keys.sweep(workspace, list);
   return readTime(at, { what: 'when the baseline was complete', key, field: 'baselineAt' });
 }

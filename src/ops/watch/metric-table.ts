@@ -41,7 +41,7 @@ export const METRICS = {
   changefeed_status_age_seconds: {
     ...OF_PROCESS,
     labels: [],
-    help: 'How old the status is from which the metrics of lists, subscriptions and problems are read. Above 10: it cannot be read in time.',
+    help: 'How old the status is from which the metrics of lists, subscriptions and problems are read. Above 30: it cannot be read in time.',
   },
   changefeed_problems: {
     ...OF_PROCESS,

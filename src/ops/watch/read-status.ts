@@ -8,16 +8,16 @@ import type { Redis } from '../../redis/client.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import { knownMs } from '../../kit/stored-time.js';
 import { clockApart } from '../../redis/facts.js';
+import type { Reads } from '../../redis/reads.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../../redis/conditions.js';
 import { namedFields, type NamingOptions } from '../../feed/detect/named-fields.js';
 import { nextSweepMs, type Pace } from '../../feed/list/schedule.js';
 import type { Checkpoint, SweepSummary } from '../../feed/store/sweep-state.js';
 import { readBudgetUse } from '../../feed/api/budget-window.js';
 import { readCheckpoint, readSummary } from '../../feed/store/checkpoint.js';
-import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import type { Keys } from '../../redis/keys.js';
 import { readFailure, timesIn } from '../../feed/store/schedule.js';
-import { readState } from '../../log/state-guard.js';
-import { countRecords } from '../../feed/store/stored-records.js';
+import { parseState } from '../../log/state-guard.js';
 import { baselineIn, discardedIn, LEARNED, learnedIn, ROWS_FIELD, rowsIn } from '../../feed/store/sweep-store.js';
 
 export interface WatchedWorkspace {
@@ -32,7 +32,7 @@ type WatchedList = Pace & NamingOptions & { enabled: boolean };
 const LATE_MS = 25_000;
 
 interface View {
-  redis: Redis;
+  reads: Reads;
   keys: Keys;
   nowMs: number;
   /** How late a list is, ms: the least that a polling process says. */
@@ -44,12 +44,13 @@ export async function readWorkspaceStatus(
   view: View,
   { name, budget, lists }: WatchedWorkspace,
 ): Promise<WorkspaceStatus> {
-  const { redis, keys } = view;
-  const state = await readState(redis, keys, name);
+  const { reads, keys } = view;
+  const json = (await reads('get', keys.state(name))) as string | null;
+  const state = json === null ? null : parseState(keys.state(name), json);
   const { since: stateSince = null, lostAt: stateLostAt = null, rewound: stateRewound = null } = state ?? {};
   const [logLength, { refusal, pausedMs, used }, listStatuses] = await Promise.all([
-    redis.xlen(keys.log(name)),
-    readBudgetUse({ redis, keys, workspace: name }, budget),
+    reads('xlen', keys.log(name)) as Promise<number>,
+    readBudgetUse({ reads, keys, workspace: name }, budget),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
         readListStatus({ ...view, workspace: name }, { list, stateSince, ...options }).catch((error: unknown) =>
@@ -63,29 +64,23 @@ export async function readWorkspaceStatus(
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed, used }, lists: listStatuses };
 }
 
-/** One read per kind of key: `status` reads thousands of lists. */
+const LIST_FIELDS = [
+  ...(['lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', 'discarded'] as const),
+  ...([LEARNED, ROWS_FIELD] as const),
+];
+
 async function readListStatus(
-  view: View & WorkspaceRedis,
+  view: View & { workspace: string },
   { list, stateSince, ...pace }: WatchedList & { list: ListName; stateSince: string | null },
 ): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
-  const { redis, keys, workspace, nowMs, lateMs, actorsIn } = view;
+  const { reads, keys, workspace, nowMs, lateMs, actorsIn } = view;
   const hash = keys.sweep(workspace, list);
-  const [fields, stored, running] = await Promise.all([
-    redis.hmget(
-      hash,
-      'lastSweep',
-      'failure',
-      'lastFailure',
-      'checkpoint',
-      'baselineAt',
-      'discarded',
-      LEARNED,
-      ROWS_FIELD,
-    ),
-    countRecords(view, list),
-    redis.exists(keys.lease(workspace, list)),
-  ]);
+  const [fields, stored, running] = (await Promise.all([
+    reads('hmget', hash, ...LIST_FIELDS),
+    reads('hlen', keys.records(workspace, list)),
+    reads('exists', keys.lease(workspace, list)),
+  ])) as [(string | null)[], number, number];
   const [swept = null, failure = null, before = null, checked = null, baselineAt = null] = fields;
   const [discarded = null, uses = null, rows = null] = fields.slice(5);
   const summary = readSummary(swept, view, list);

@@ -3,6 +3,7 @@ import type { BudgetLimits, WindowAnswer, WindowAsk } from '../../../src/feed/ap
 import { createSharedBudget, type SharedBudget } from '../../../src/feed/api/shared-budget.js';
 import { isAborted, systemClock } from '../../../src/kit/clock.js';
 import { createBudgetWindow, readBudgetUse } from '../../../src/feed/api/budget-window.js';
+import { createReads } from '../../../src/redis/reads.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -71,8 +72,8 @@ it.each(['ends', 'last', 'free', 'count'])(
 it('budget: the used share is that of the last window', async () => {
   const limits = { requests: 10, perSeconds: 1 };
   const used = async (): Promise<number> => {
-    const { redis: client, keys } = redis;
-    return (await readBudgetUse({ redis: client, keys, workspace: 'acme' }, limits)).used;
+    const reads = createReads(redis.redis);
+    return (await readBudgetUse({ reads, keys: redis.keys, workspace: 'acme' }, limits)).used;
   };
   expect(await used()).toBe(0);
   await window().take({ wanted: 5, allowed: 10, burst: 10, windowMs: 1_000, refusal: null });

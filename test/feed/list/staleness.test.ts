@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { allowanceAfter } from '../../../src/feed/api/allowance.js';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ListStatus } from '../../../src/ops/watch/status.js';
-import { nextSweepMs } from '../../../src/feed/list/schedule.js';
+import { createReads } from '../../../src/redis/reads.js';
 import { readWorkspaceStatus } from '../../../src/ops/watch/read-status.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
@@ -18,11 +17,9 @@ describe('staleness: a list without changes', () => {
       LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: null }]),
     ) as Parameters<typeof readWorkspaceStatus>[1]['lists'];
     const view = {
-      redis: redis.redis,
+      reads: createReads(redis.redis),
       keys: redis.keys,
       nowMs: Date.now(),
-      nextMs: nextSweepMs,
-      allowance: allowanceAfter,
       lateMs: () => 0,
       actorsIn: () => null,
     };
