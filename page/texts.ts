@@ -243,6 +243,7 @@ export const texts = {
   'sub.receiptsValue': ['{time}, at most {count}', '{time}, 최대 {count}건'],
   'sub.lastAnswer': ['Last answer', '마지막 응답'],
   'select.on': ['Event types', '이벤트 종류'],
+  'select.unchanged': ['Unchanged for', '변화 없는 기간'],
   'select.workspaces': ['Workspaces', '워크스페이스'],
   'select.lists': ['Lists', '목록'],
   'select.class': ['Class', '분류'],

@@ -10,6 +10,8 @@ export interface RuleData {
   title?: string;
   enabled?: boolean;
   on?: readonly string[];
+  /** `for` is empty while no number of days is typed. */
+  unchanged?: { for: string; field?: string; related?: readonly string[]; days?: 'calendar' | 'working' };
   where?: Readonly<Record<string, unknown>>;
   class?: 'edited' | 'refreshed';
   from?: readonly string[];
@@ -33,14 +35,17 @@ export interface Draft {
   teams: readonly string[];
 }
 
-export const VERBS = ['updated', 'created', 'any', 'deleted'] as const;
+export const VERBS = ['updated', 'created', 'any', 'deleted', 'unchanged'] as const;
 /** A clock and no person makes the second and the third. */
 export const TODO_VERBS = ['completed', 'overdue', 'due_soon', 'reopened', 'rescheduled', 'reassigned'] as const;
+/** What refers to a record, and is looked at together. */
+export const RELATED = ['memo', 'todo', 'activity'] as const;
 export const PEOPLE = '담당자';
 export const TEAMS = '팀';
-const SHOWN = 'id to title enabled on where class from workspaces include digest mostPerMinute template language'.split(
-  ' ',
-);
+const SHOWN =
+  'id to title enabled on unchanged where class from workspaces include digest mostPerMinute template language'.split(
+    ' ',
+  );
 
 export type Operator = keyof typeof OPERANDS;
 /** The operands that each has before a value is given. The first five compare before and after. */
@@ -110,6 +115,17 @@ export function eventOf({ on = [] }: RuleData): { object: string; verb: string }
 
 export const typesOf = (object: string, verb: string): string[] =>
   (verb === 'any' ? ['created', 'updated'] : [verb]).map((one) => `crm.${object}.${one}`);
+
+/** With or without what only a rule about what has not happened has. */
+export function ofVerb({ unchanged, ...rule }: RuleData, verb: string): RuleData {
+  return verb === 'unchanged' ? { ...rule, unchanged: unchanged ?? { for: '14d' } } : rule;
+}
+
+/** Null where it is not in days. */
+export function daysOf({ unchanged }: RuleData): number | null {
+  const [, count] = /^(\d+)d$/.exec(unchanged?.for ?? '') ?? [];
+  return count === undefined ? null : Number(count);
+}
 
 export const rootOf = (rule: RuleData): string => (eventOf(rule).verb === 'deleted' ? 'before.' : 'after.');
 
@@ -190,7 +206,9 @@ export function isComplete({ rule, conditions }: Draft): boolean {
     valuesOf(pair).every((name) => name === 'by' || valueIn(pair, name) !== undefined) &&
     valuesOf(pair).every((name) => faultOf(pair, name) === null);
   const { mostPerMinute = 1, digest } = rule;
-  return rule.to !== '' && conditions.every(isGiven) && mostPerMinute > 0 && digest?.at !== '';
+  return (
+    rule.to !== '' && rule.unchanged?.for !== '' && conditions.every(isGiven) && mostPerMinute > 0 && digest?.at !== ''
+  );
 }
 
 /** A state, such as a grade, holds whatever has changed: also where the system has counted something. */
@@ -248,6 +266,12 @@ function isShownValue(pair: Pair, name: string): boolean {
   return ['string', 'number', 'boolean'].includes(typeof value) || (name === 'by' && value === undefined);
 }
 
+function isShownStretch(rule: RuleData): boolean {
+  const { related } = rule.unchanged ?? {};
+  const isShown = related?.every((list) => RELATED.some((one) => one === list)) ?? true;
+  return isShown && (rule.unchanged === undefined) === (daysOf(rule) === null);
+}
+
 /** Null where the rule says what the form cannot show: it would be lost. */
 export function draftOf(rule: RuleData): Draft | null {
   const root = rootOf(rule);
@@ -269,6 +293,7 @@ export function draftOf(rule: RuleData): Draft | null {
     conditions.every((pair) => valuesOf(pair).every((name) => isShownValue(pair, name))) &&
     (!isAny || (Object.keys(rest).length === 0 && conditions.length === groups.length)) &&
     [...VERBS, ...TODO_VERBS].some((one) => one === verb) &&
+    isShownStretch(rule) &&
     typesOf(object, verb).join() === rule.on?.join() &&
     (rule.from ?? ['user']).join() === 'user';
   if (!isShown) return null;

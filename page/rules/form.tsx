@@ -11,6 +11,7 @@ import { useDraft } from './kept.js';
 import { changed, Sentence, SendOne } from './parts.js';
 import { Preview } from './preview.js';
 import { sentenceOf } from './sentence.js';
+import { UnchangedFields } from './unchanged.js';
 import { readValue } from './values.js';
 
 interface FormProps {
@@ -153,7 +154,7 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
   const { from: _from, ...byAnyone } = rule;
   const start = (next: { object: string; verb: string }): void =>
     set({
-      rule: { ...byAnyone, on: drafts.typesOf(next.object, next.verb) },
+      rule: drafts.ofVerb({ ...byAnyone, on: drafts.typesOf(next.object, next.verb) }, next.verb),
       conditions: [],
       isAny: false,
       people: [],
@@ -186,6 +187,13 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
           options={verbs.map((one) => [one, one === 'any' ? t('rules.any') : word('verb', one)])}
         />
       </div>
+      {rule.unchanged !== undefined && (
+        <UnchangedFields
+          key={object}
+          {...{ rule, fields: fields.names, lists: lists.map(({ name }) => name) }}
+          setRule={(next) => set({ rule: next })}
+        />
+      )}
       {conditions.length > 1 && (
         <Choice
           label={t('rules.joined')}
@@ -238,7 +246,7 @@ function ByWhom({ draft, setRule }: { draft: Draft; setRule: (rule: RuleData) =>
   const { class: _class, ...byCounters } = rule;
   return (
     <>
-      {verb !== 'overdue' && verb !== 'due_soon' && (
+      {!['overdue', 'due_soon', 'unchanged'].includes(verb) && (
         <Check
           label={t('rules.byPerson')}
           isOn={rule.from !== undefined}

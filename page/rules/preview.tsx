@@ -71,10 +71,17 @@ export function Preview({ rule }: { rule: RuleData | null }) {
             ? t('counting')
             : 'error' in shown
               ? shown.error
-              : t(shown.next === null ? 'rules.found' : 'rules.foundSoFar', {
-                  count: number(shown.selected),
-                  read: number(shown.read),
-                })}
+              : t(
+                  rule.unchanged !== undefined
+                    ? 'rules.foundNow'
+                    : shown.next === null
+                      ? 'rules.found'
+                      : 'rules.foundSoFar',
+                  {
+                    count: number(shown.selected),
+                    read: number(shown.read),
+                  },
+                )}
       </p>
       {shown !== null && 'examples' in shown && (
         <>

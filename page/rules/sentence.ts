@@ -43,11 +43,32 @@ function english({ rule, conditions, isAny, people, teams }: Draft, word: Word):
     const values = { ...parts, field: isEnough && at === 0 ? `${field} of ${what}` : field };
     return filled(ENGLISH[saidOf(one)], { ...values, by: by === '' ? '' : ` by at least ${by}` });
   });
-  const happens = `${what} is ${bold(verb === 'any' ? 'created or updated' : word('verb', verb))}`;
+  const happens =
+    englishUnchanged(rule, what) ?? `${what} is ${bold(verb === 'any' ? 'created or updated' : word('verb', verb))}`;
   const who = rule.from === undefined ? '' : ' by a person';
   const joined = said.join(isAny ? ' or ' : ' and ');
   const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join(' and ');
   return `When ${text}${who}, notify ${bold(rule.to)}, ${bold(oftenIn(rule, 'en'))}`;
+}
+
+function englishUnchanged(rule: RuleData, what: string): string | null {
+  const { unchanged } = rule;
+  if (unchanged === undefined) return null;
+  const days = bold(`${drafts.daysOf(rule) ?? ''} ${unchanged.days === 'working' ? 'working days' : 'days'}`);
+  if (unchanged.related !== undefined) return `${what} has had no memo, todo or activity for ${days}`;
+  return unchanged.field === undefined
+    ? `${what} has not been changed for ${days}`
+    : `${bold(unchanged.field)} of ${what} has not changed for ${days}`;
+}
+
+function koreanUnchanged(rule: RuleData, name: string): string | null {
+  const { unchanged } = rule;
+  if (unchanged === undefined) return null;
+  const days = bold(`${unchanged.days === 'working' ? '평일 ' : ''}${drafts.daysOf(rule) ?? '…'}일`);
+  if (unchanged.related !== undefined) return `${name}에 ${days} 동안 메모, TODO, 활동이 없`;
+  return unchanged.field === undefined
+    ? `${withIt(name)} ${days} 동안 바뀌지 않`
+    : `${name}의 ${withIt(bold(unchanged.field))} ${days} 동안 바뀌지 않`;
 }
 
 /** The stem before the ending: …면 or …고. */
@@ -93,11 +114,11 @@ function korean({ rule, conditions, isAny, people, teams }: Draft, word: Word): 
     return KOREAN[saidOf(one)].replace(/\{([^}]+)\}/g, (_, key: string) => values[key] ?? '');
   });
   const isEnough = verb === 'updated' && stems.length > 0;
-  const happens = `${withIt(name)} ${OF_TODOS[verb] ?? KOREAN[verb as 'any']}`;
+  const happens = koreanUnchanged(rule, name) ?? `${withIt(name)} ${OF_TODOS[verb] ?? KOREAN[verb as 'any']}`;
   const joined = stems.join(isAny ? '거나 ' : '고 ');
   const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join('고 ');
   const who = `${rule.from === undefined ? '' : '사람이 바꾼 '}${owners === '' ? '' : `${bold(owners)} 담당 `}`;
-  const ending = /[있났]$/.test(text) ? '으면' : '면';
+  const ending = /[있났않없]$/.test(text) ? '으면' : '면';
   return `${who}${isEnough ? `${name}의 ` : ''}${text}${ending} ${bold(rule.to)}에 ${bold(oftenIn(rule, 'ko'))} 알림`;
 }
 

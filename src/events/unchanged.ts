@@ -1,7 +1,7 @@
 /** What has not happened for a time: which events a subscription with `unchanged` gets, and when one becomes true. Pure. */
 import { Temporal } from 'temporal-polyfill';
 import type { ListName } from '../crm/lists/lists.js';
-import { parseDuration } from '../kit/duration.js';
+import { durationText, parseDuration } from '../kit/duration.js';
 import type { Unchanged } from './types.js';
 
 /** What has not changed, and for how long. */
@@ -22,6 +22,12 @@ const MOMENT = { milliseconds: 1 };
 /** The stretch that an event is about. */
 export function stretchOf({ field, related, days, for: length }: Unchanged): Stretch {
   return { field, related, days, forMs: parseDuration(length) ?? 0 };
+}
+
+/** `14d`, `단계 10d working`, `memo, todo 30d`. */
+export function stretchText({ field, related, forMs, days }: Stretch): string {
+  const what = field ?? related.join(', ');
+  return [what, durationText(forMs), days === 'working' ? days : ''].filter((word) => word !== '').join(' ');
 }
 
 /** The same for two subscriptions that ask the same. */

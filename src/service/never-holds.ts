@@ -49,7 +49,8 @@ export function createNeverHolds(context: AppContext, workspaces: Workspaces) {
     async of(subscription: Subscription, template?: string): Promise<Doubt[]> {
       const asks = subscription.where?.asks ?? [];
       const named = template === undefined ? [] : fieldsIn(template, subscription);
-      const { fields: selected = [] } = subscription;
+      const { unchanged } = subscription;
+      const selected = [...(subscription.fields ?? []), ...(unchanged?.field == null ? [] : [unchanged.field])];
       if (asks.length + named.length + selected.length === 0) return [];
       const known = await knownTo(subscription);
       const doubts = [...asks.flatMap((asked) => doubtOf(asked, known) ?? []), ...unselected(selected, known)];

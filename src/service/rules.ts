@@ -20,10 +20,13 @@ import type { Refused, RunningRules } from './running-rules.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 import { createNeverHolds, stored } from './never-holds.js';
+import { createUnchangedMatches } from './preview-unchanged.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
 import { deliverTest } from './test-event.js';
 
 const EXAMPLES = 10;
+/** Stored records cannot be asked for from where a first answer ended. */
+const WHOLE_ANSWER_MS = 10_000;
 const MOST_SEARCHED = 20;
 const MOST_VALUES = 50;
 const LONGEST_VALUE = 100;
@@ -36,7 +39,9 @@ interface RulesDeps {
 
 export function pageRules(context: AppContext, workspaces: Workspaces, deps: RulesDeps): PageRules {
   const { refusedConfig = () => null } = deps;
-  const matchesOf = createMatches(context, workspaces);
+  const [ofLog, ofRecords] = [createMatches(context, workspaces), createUnchangedMatches(context, workspaces)];
+  const matchesOf: MatchesOf = (rule, call) =>
+    (rule.subscription.unchanged === undefined ? ofLog : ofRecords)(rule, call);
   const doubtsOf = async ({ subscription, data }: Rule): Promise<Doubts> => {
     const neverHolds = createNeverHolds(context, workspaces);
     const never = await neverHolds.of(subscription, data.template);
@@ -56,7 +61,8 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
     async preview({ rule: data, from, search }) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
-      const signal = AbortSignal.timeout(FIRST_ANSWER_MS);
+      const isNow = rule.subscription.unchanged !== undefined;
+      const signal = AbortSignal.timeout(isNow ? WHOLE_ANSWER_MS : FIRST_ANSWER_MS);
       const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
       const { tried, matches } = await matchesOf(rule, { from, search, examples, signal });
       const { since, read: events, selected, next } = tried;
@@ -67,7 +73,7 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
         read: events,
         selected,
         examples: shown,
-        digest: search === undefined ? await digestOf(rule, matches, context, workspaces) : null,
+        digest: search === undefined && !isNow ? await digestOf(rule, matches, context, workspaces) : null,
         doubts: from === undefined && search === undefined ? await doubtsOf(rule) : [],
         next,
       };

@@ -66,6 +66,7 @@ export const subscriptionDetails = z.object({
     class: z.string().nullable(),
     fields: z.array(z.string()).readonly().nullable(),
     from: z.array(z.unknown()).readonly().nullable(),
+    unchanged: z.string().nullable().describe('for how long what has not changed'),
     notFrom: z.array(z.unknown()).readonly().nullable(),
     where: z.unknown().describe('conditions as in the configuration; `code`: a function; null: none'),
   }),

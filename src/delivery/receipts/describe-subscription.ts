@@ -1,4 +1,5 @@
 /** What a person asks about one subscription: where it delivers, what it selects, and how that goes. */
+import { stretchText } from '../../events/unchanged.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Receipt } from './receipt.js';
 import { rowOf, type SubscriptionDetails } from './delivery-row.js';
@@ -29,9 +30,10 @@ export async function describeDeliveries(asked: string, deps: DispatchContext): 
 }
 
 function selectionOf(subscription: Subscription): SubscriptionDetails['selection'] {
-  const { on, workspaces = null, lists = null, fields = null, from = null, notFrom = null } = subscription;
+  const { on, unchanged, workspaces = null, lists = null, fields = null, from = null, notFrom = null } = subscription;
   const where = subscription.conditions ?? (subscription.where === undefined ? null : 'code');
-  return { on, workspaces, lists, class: subscription.class ?? null, fields, from, notFrom, where };
+  const stretch = unchanged === undefined ? null : stretchText(unchanged);
+  return { on, unchanged: stretch, workspaces, lists, class: subscription.class ?? null, fields, from, notFrom, where };
 }
 
 /** The receipts of the last hour, and at least as many as are shown. */

@@ -5,21 +5,16 @@
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { referencesIn } from '../../crm/references.js';
-import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
-import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { dueAfter, followedKey, latestDue, stretchKey, type Stretch } from '../../events/unchanged.js';
-import { durationText } from '../../kit/duration.js';
-import { eventTime } from '../../kit/iso-time.js';
+import { followedKey, latestDue, stretchKey, type Stretch } from '../../events/unchanged.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import type { LogEntry } from '../../log/entry.js';
 import type { EventLog } from '../../log/event-log.js';
 import type { WorkspaceRedis } from '../../redis/keys.js';
-import { creationTimeOf, modifiedAtOf } from '../detect/fields.js';
 import { isInList } from '../detect/record-state.js';
 import { everyRecord, readRecords } from '../store/stored-records.js';
-import type { SerialisedRecord } from '../store/sweep-state.js';
-import type { Followed, Noted, Since, StoredUnchanged, UnchangedStore } from './unchanged-store.js';
+import { saidSince, unchangedEvent } from './unchanged-event.js';
+import type { Noted, Since, StoredUnchanged, UnchangedStore } from './unchanged-store.js';
 
 /** A stretch of the records of a list that somebody wants to be told of. */
 export interface Asked {
@@ -124,7 +119,7 @@ class Turn {
   }
 }
 
-const followedBy = ({ list, stretch }: Asked): string => `${list} ${followedKey(stretch)}`;
+export const followedBy = ({ list, stretch }: Asked): string => `${list} ${followedKey(stretch)}`;
 const markOf = ({ list, stretch }: Asked): string => `${list} ${stretchKey(stretch)}`;
 
 async function dropUnasked({ followed, marks }: Turn, stored: StoredUnchanged, store: UnchangedStore): Promise<void> {
@@ -139,11 +134,7 @@ async function lookAtAll(followed: string, list: ListDescriptor, { scope, store,
     const nowMs = clock.now();
     const inList = records.filter(([, { digest }]) => isInList(digest));
     const gone = records.flatMap(([key, { digest }]) => (isInList(digest) ? [] : [key]));
-    const since = inList.map(([record, { image }]): Since => {
-      const said = image === null ? {} : (JSON.parse(image) as UncheckedRecord);
-      const time = eventTime(modifiedAtOf(said, list) ?? creationTimeOf(said, list));
-      return { record, ms: Math.min(nowMs, Date.parse(time ?? isoTime(nowMs))) };
-    });
+    const since = inList.map(([record, stored]): Since => ({ record, ms: saidSince(stored, list, nowMs) }));
     await store.add(followed, since, gone);
   }
 }
@@ -192,9 +183,9 @@ async function tellOne(asked: Asked, { sweeps, stored, ...options }: TellOne): P
       records.map(({ record }) => record),
     );
     const events = records.flatMap((one, index) => {
-      const event = eventOf(one, images[index] ?? null, {
-        ...{ asked, descriptor, followed: since, sweep: last.sweepId },
-        ...options,
+      const event = unchangedEvent(one, images[index] ?? null, {
+        ...{ workspace: scope.workspace, stretch, list: descriptor, timeZone, clock },
+        ...{ seenSince: since.since, sweep: last.sweepId },
       });
       return event === null ? [] : [{ since: one, event }];
     });
@@ -204,41 +195,4 @@ async function tellOne(asked: Asked, { sweeps, stored, ...options }: TellOne): P
     from = to;
   }
   return told;
-}
-
-interface Moment extends TellOptions {
-  asked: Asked;
-  descriptor: ListDescriptor;
-  followed: Followed;
-  sweep: string;
-}
-
-function eventOf(
-  { record, ms }: Since,
-  stored: SerialisedRecord | null,
-  { asked: { stretch }, descriptor: list, followed, sweep, clock, timeZone, scope: { workspace } }: Moment,
-): ChangeEvent | null {
-  if (stored === null || stored.image === null || !isInList(stored.digest)) return null;
-  const { field, related, forMs, days } = stretch;
-  const since = isoTime(ms);
-  return buildEvent({
-    workspace,
-    list,
-    verb: 'unchanged',
-    recordId: record,
-    time: isoTime(dueAfter(stretch, ms, timeZone)),
-    // The same after a crash, and another one after the next change.
-    contentDigest: `${stretchKey(stretch)} ${since}`,
-    data: {
-      before: null,
-      after: { ...(JSON.parse(stored.image) as CrmRecord), id: record },
-      changes: [],
-      sequence: stored.sequence,
-      class: 'edited',
-      detectedBy: 'clock',
-      observedAt: isoTime(clock.now()),
-      sweep,
-      unchanged: { for: durationText(forMs), days, field, related, since, seen: ms >= Date.parse(followed.since) },
-    },
-  });
 }

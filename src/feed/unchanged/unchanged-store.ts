@@ -135,6 +135,12 @@ function reads(scope: WorkspaceRedis) {
       const last = readSummary(json, scope, list);
       return last === null || baselineAt === null ? null : { ...last, baselineAt };
     },
+    /** Ms of the last change of each record; null where it is not followed. */
+    async since(followed: string, records: readonly string[]): Promise<(number | null)[]> {
+      if (records.length === 0) return [];
+      const scores = await redis.zmscore(keys.unchangedSince(workspace, followed), ...records);
+      return scores.map((score) => (score === null ? null : Number(score)));
+    },
     /** Records that changed last after `after` and not after `upTo`, the longest unchanged first: all that changed in the same ms. */
     async between(followed: string, { after, upTo, most }: { after: number; upTo: number; most: number }) {
       const set = keys.unchangedSince(workspace, followed);

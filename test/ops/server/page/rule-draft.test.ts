@@ -148,4 +148,33 @@ describe('rule form', () => {
   ])('rule form: %j cannot be shown, and stays in the file', (where) => {
     expect(drafts.draftOf({ ...RULE, where })).toBeNull();
   });
+
+  it.each<[RuleData['unchanged'], english: string, korean: string]>([
+    [
+      { for: '30d' },
+      'When a person has not been changed for 30 days, notify 영업 채팅, at once',
+      '고객이 30일 동안 바뀌지 않으면 영업 채팅에 바로 알림',
+    ],
+    [
+      { for: '10d', field: '등급', days: 'working' },
+      'When 등급 of a person has not changed for 10 working days, notify 영업 채팅, at once',
+      '고객의 등급이 평일 10일 동안 바뀌지 않으면 영업 채팅에 바로 알림',
+    ],
+    [
+      { for: '30d', related: ['memo', 'todo', 'activity'] },
+      'When a person has had no memo, todo or activity for 30 days, notify 영업 채팅, at once',
+      '고객에 30일 동안 메모, TODO, 활동이 없으면 영업 채팅에 바로 알림',
+    ],
+  ])('rule form: what has not happened, %j, reads as a sentence and is shown again', (unchanged, english, korean) => {
+    const rule: RuleData = { ...RULE, on: ['crm.person.unchanged'], ...(unchanged && { unchanged }) };
+    const draft = drafts.draftOf(rule)!;
+    expect(drafts.ruleOf(draft)).toEqual(rule);
+    const said = (language: 'en' | 'ko') =>
+      sentenceOf(draft, { language, word: () => (language === 'ko' ? '고객' : 'person') }).replaceAll('**', '');
+    expect([said('en'), said('ko')]).toEqual([english, korean]);
+    expect(drafts.isComplete(draft)).toBe(true);
+    expect(drafts.isComplete({ ...draft, rule: { ...rule, unchanged: { for: '' } } })).toBe(false);
+    expect(drafts.draftOf({ ...rule, unchanged: { for: '36h' } })).toBeNull();
+    expect(drafts.ofVerb(rule, 'updated').unchanged).toBeUndefined();
+  });
 });
