@@ -1,8 +1,7 @@
 /** Whom a rule about what has not happened would name today: by the stored records, as the log has no such events before somebody asks. */
-import type { Rule } from '../config/rules.js';
 import { enrich } from '../delivery/run/attempt.js';
 import { titleOfEvent } from '../events/describe.js';
-import { compileSelection } from '../events/pattern.js';
+import { explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { unchangedNow } from '../feed/unchanged/now.js';
 import { isoTime } from '../kit/clock.js';
@@ -10,6 +9,8 @@ import type { AppContext } from '../../workers/context.js';
 import { askedOf } from '../../workers/unchanged.js';
 import type { Workspace, Workspaces } from '../../workers/workspaces.js';
 import type { Match, MatchesOf } from './preview-rule.js';
+
+const NOT_YET: Match['refusedBy'] = { option: 'unchanged', condition: null, wanted: null, found: null };
 
 interface Found {
   workspace: Workspace;
@@ -20,16 +21,12 @@ interface Found {
 /** The record that became so last comes first. */
 export function createUnchangedMatches({ redis, keys, clock }: AppContext, workspaces: Workspaces): MatchesOf {
   return async ({ subscription }, { search, examples = 10, workspace: only, signal }) => {
-    const selects = compileSelection(subscription);
+    const explain = explainSelection(subscription);
     const isSought = (event: ChangeEvent): boolean =>
       search === undefined || event.subject === search || titleOfEvent(event)?.includes(search) === true;
     let [read, selected, found] = [0, 0, [] as Found[]];
     const take = (workspace: Workspace, event: ChangeEvent, isDue: boolean): void => {
-      const refusedBy: Match['refusedBy'] = !isDue
-        ? { option: 'unchanged', condition: null }
-        : selects(event)
-          ? null
-          : { option: 'where', condition: subscription.where?.failing?.(event) ?? null };
+      const refusedBy = isDue ? explain(event) : NOT_YET;
       read += 1;
       if (refusedBy === null) selected += 1;
       if (refusedBy === null || search !== undefined) found.push({ workspace, event, refusedBy });
