@@ -117,7 +117,7 @@ function surroundings(
 
 function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: number | undefined) {
   const { redis, keys, guard, clock, log, measure, unfinished } = context;
-  const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
+  const { name, baseUrl, token, budget: limits, lists, todos, timeZone, history } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
   // Without Redis, the lists find out by their next sweeps.
@@ -151,7 +151,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     ...(attempts !== undefined && { attempts }),
   });
   const ruled = listsWithRules(config, watch);
-  const store = createSweepStore(redis, keys, name, guard);
+  const store = createSweepStore(redis, keys, name, { guard, history: history && { ...history, clock } });
   const aims = createAimQueue(scope);
   const named = { ...of, lists: polledLists(lists), queue: aims };
   const actors = createActors({ ...named, credits: createCreditStore(scope), apartMs: api.clockApartMs });

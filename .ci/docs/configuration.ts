@@ -46,6 +46,12 @@ export const SECTIONS: readonly Section[] = [
     around: (budget) => workspace({ budget }),
   },
   {
+    title: '`workspaces[].history`',
+    text: '`false` keeps no history. [guides/history.md](guides/history.md) says what it is good for, and what it costs.',
+    name: 'historyOptions',
+    around: (history) => workspace({ history }),
+  },
+  {
     title: '`workspaces[].todos`',
     text: 'The events of the monitor are described in [guides/todos.md](guides/todos.md#when-an-event-comes).',
     name: 'todosOptions',

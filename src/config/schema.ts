@@ -203,6 +203,21 @@ function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
   return Object.fromEntries(all.map((one) => [one.descriptor.name, one])) as ListConfigs;
 }
 
+const historyOptions = strictOptions(
+  {
+    /** Older changes are deleted. @defaultValue '90d' */
+    keep: duration({ from: '1d', to: LONGEST_AGE }).prefault('90d'),
+    /** Only this many of each list's newest changes are kept. @defaultValue 200000 */
+    changes: wholeNumber(1, MOST_RECORDS).default(200_000),
+  },
+  { orAlone: 'false' },
+);
+
+const history = z.preprocess(
+  (given: false | z.input<typeof historyOptions>) => (given === false ? null : given),
+  historyOptions.transform(({ keep, changes }) => ({ keepMs: keep, changes })).nullable(),
+);
+
 const A_LINK = 'an address that begins with https:// or http:// and has {id} in it';
 const link = z.string({ error: A_LINK }).refine(isLink, { error: A_LINK });
 
@@ -227,6 +242,11 @@ const workspaceOptions = strictOptions({
     .record(z.string(), link, { error: 'an object whose keys are objects or lists and whose values are addresses' })
     .readonly()
     .default({}),
+  /**
+   * How long the changes of each record are kept, apart from the log, see guides/history.md. False: no history is kept, and what is stored of it
+   * is removed. @defaultValue 90 days, 200,000 changes of each list
+   */
+  history: history.prefault({}),
   /** The todo monitor: events derived from changes of todos and from their due dates. */
   todos: todosOptions.prefault({}),
   /**

@@ -92,7 +92,7 @@ function erasing(scope: { redis: Redis; keys: Keys }, kept: { clear(): void }) {
   return {
     /** @returns how many there were */
     async erase(workspace: string, logIds: readonly string[]): Promise<number> {
-      const erased = await eraseEntries(scope, workspace, logIds);
+      const erased = await eraseEntries({ ...scope, workspace }, scope.keys.log(workspace), logIds);
       if (erased > 0) kept.clear();
       return erased;
     },

@@ -37,7 +37,7 @@ export class Keys {
   secret = (workspace: string): string => this.#workspace(workspace, 'secret');
   /** stream, fields `event` (JSON), `type` and `subject`: the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
-  /** stream with TTL: a copy of the log without erased events, which takes its place. */
+  /** stream with TTL: a copy of the log, or of a history, without erased entries, which takes its place. */
   logCopy = (workspace: string, id: string): string => this.#workspace(workspace, `log-copy:${id}`);
   /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */
   readers = (workspace: string): string => this.#workspace(workspace, 'readers');
@@ -85,6 +85,7 @@ export class Keys {
    * - `fresh`: new records that were reported since the last complete sweep; `discarded`: records that a person kept from the receivers;
    *   `heldExamples` (JSON): some of the new records that are held
    * - `learned` (JSON): what the list's shortcuts have learned
+   * - `historySince`, `historyStep`, `historyMasks`: whether and since when its history is kept (lua/past.lua)
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
@@ -112,6 +113,11 @@ export class Keys {
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash packed record key → packed stored record, a version byte first (packing.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+
+  /** stream, a field without a name: what undoes a decision about a record, packed (history-packing.ts), and where the one before it is. */
+  history = (workspace: string, list: ListName): string => this.#workspace(workspace, `history:${list}`);
+  /** hash packed record key → place in `history`: the last change that it has of the record. */
+  changed = (workspace: string, list: ListName): string => this.#workspace(workspace, `changed:${list}`);
 
   /** set: the tombstones of erased records, which are keyed digests of their ids (feed/store/privacy.ts). */
   erased = (workspace: string, list: ListName): string => this.#workspace(workspace, `erased:${list}`);

@@ -39,6 +39,8 @@ const REMEDIES = {
   'since when a record is missing': '{remove} removes it; the record then counts as not missing.',
   'a stored record': `Restore Redis from a backup, or remove the record ({remove}), which then counts as new. ${OTHER_RELEASE}`,
 
+  'a change of a history': 'XDEL {key} {field} removes the entry; what the record was before it is then not known.',
+
   'an offset in the log': 'HSET {key} {field} <log id> sets it; {remove} makes the subscription begin as a new one.',
   'an entry of an ordering group': 'LPOP removes the first entry; LRANGE {key} 0 -1 shows all.',
   'an event of an ordering group': '{remove} drops the event; its delivery then counts as handled.',

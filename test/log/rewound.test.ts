@@ -21,7 +21,7 @@ const process = (): StateGuard =>
     ...{ redis: test.redis, keys: test.keys, clock: systemClock, log: silentLog },
     listsOf: () => ['people'],
   });
-const storeOf = (guard: StateGuard): SweepStore => createSweepStore(test.redis, test.keys, W, guard);
+const storeOf = (guard: StateGuard): SweepStore => createSweepStore(test.redis, test.keys, W, { guard });
 
 /** Returns what brings the workspace back to its present state, as when a replica without the last writes takes over. */
 async function remember(): Promise<() => Promise<void>> {

@@ -41,6 +41,13 @@ const gate = () => createRecordGate(test.redis, test.keys);
 const backfills = () => createBackfillStore(test.redis, test.keys);
 const readLog = () =>
   createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).read('acme', { limit: 1 });
+const readHistory = async (): Promise<unknown> => {
+  const [id = ''] = (await test.redis.xrange(test.keys.history('acme', 'todo'), '-', '+'))[0] ?? [];
+  const place = Buffer.alloc(10);
+  place.writeUIntBE(Number(id.split('-')[0]), 0, 6);
+  await test.redis.hset(test.keys.changed('acme', 'todo'), 't1', place);
+  return await (await sweeps().pastOf('todo', 't1')).record.pasts.next();
+};
 const endNotices = () => createNoticeStore(test.redis, test.keys).endUnseen('acme', { sinceMs: 2, nowMs: 2 });
 const trim = () =>
   trimLog(test.redis, test.keys, {
@@ -102,6 +109,7 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
   'the members of a page': [(of) => of.members('acme', 'todo'), '1', () => sweeps().membership('todo')],
   'since when a record is missing': [(of) => of.missing('acme', 'todo'), 't1', () => sweeps().membership('todo')],
   'a stored record': [(of) => of.records('acme', 'todo'), 't1', () => sweeps().records('todo', ['t1'])],
+  'a change of a history': [(of) => of.history('acme', 'todo'), 'stream', () => readHistory()],
   'an offset in the log': [
     (of) => of.offsets('ops'),
     'acme',

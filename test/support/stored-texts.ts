@@ -2,7 +2,8 @@
 import { inflateRawSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { unpackRecord } from '../../src/feed/store/packing.js';
-import { keyOfField } from '../../src/redis/keys.js';
+import { historyStore } from '../../src/feed/store/history.js';
+import { keyOfField, Keys } from '../../src/redis/keys.js';
 
 /** Key → all its fields and values, one after the other. */
 export async function storedTexts(redis: Redis, prefix: string): Promise<Map<string, string>> {
@@ -12,7 +13,8 @@ export async function storedTexts(redis: Redis, prefix: string): Promise<Map<str
       const values = flat(await valueOf(redis, key));
       const packed = /:(walk-)?members:/u.test(key) ? values.flatMap(inflated) : [];
       const records = key.includes(':records:') ? recordsIn(key, values) : [];
-      texts.set(key, [...values.map((one) => one.toString()), ...packed, ...records].join('\n'));
+      const pasts = key.includes(':history:') ? await pastsIn(redis, key) : [];
+      texts.set(key, [...values.map((one) => one.toString()), ...packed, ...records, ...pasts].join('\n'));
     }
   return texts;
 }
@@ -54,6 +56,21 @@ function inflated(value: Buffer): string[] {
     // The number of a page.
     return [];
   }
+}
+
+/** Every entry belongs to a record that has a history: another one could be read by nobody, and not be erased. */
+async function pastsIn(redis: Redis, stream: string): Promise<string[]> {
+  const [prefix = '', workspace = '', list = ''] = /^(.*):\{(.*)\}:history:(.*)$/u.exec(stream)?.slice(1) ?? [];
+  const store = historyStore({ redis, keys: new Keys(prefix), workspace });
+  const changed = await redis.callBuffer('HGETALL', stream.replace(':history:', ':changed:'));
+  const texts: string[] = [];
+  for (const [at, field] of (changed as Buffer[]).entries()) {
+    if (at % 2 === 1) continue;
+    const { record } = await store.pastOf(list, keyOfField(field));
+    for await (const past of record.pasts) texts.push(JSON.stringify(past));
+  }
+  if (texts.length !== (await redis.xlen(stream))) throw new Error(`${stream} has entries of no record.`);
+  return texts;
 }
 
 function recordsIn(hash: string, fields: readonly Buffer[]): string[] {

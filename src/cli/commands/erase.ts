@@ -24,11 +24,12 @@ const DISK = {
 };
 
 function erasedText(erased: Erased): string {
-  const { stored, events, kept, tables, outOfReach, disk, tombstone } = erased;
+  const { stored, events, changes, kept, tables, outOfReach, disk, tombstone } = erased;
   const { deliveries = 0, deadLetters = 0, receipts = 0, running = 0 } = kept ?? {};
   const parts = [
     stored ? 'the record' : 'no stored record',
     `${count(events, 'event')} in the log`,
+    `${count(changes ?? 0, 'change')} in its history`,
     `${count(deliveries, 'delivery', 'deliveries')} that waited`,
     count(deadLetters, 'dead letter'),
     count(receipts, 'receipt'),

@@ -12,7 +12,7 @@ import { deadJobs } from '../act/erase.js';
 import { isSnapshot } from '../act/snapshot.js';
 import { endingLists } from '../act/snapshot-end.js';
 import type { SubscriptionContext } from '../stores.js';
-import { IdSet } from './id-set.js';
+import { IdSet } from '../../kit/id-set.js';
 
 const CHUNK = 500;
 

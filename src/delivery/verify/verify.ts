@@ -17,7 +17,7 @@ import { listsCovered } from '../act/snapshot.js';
 import type { SubscriptionContext } from '../stores.js';
 import { compareRecord, judgementOf, type Judgement } from './compare.js';
 import { placeRow, refused, type GivenCopy, type PlacedRow } from './copy.js';
-import { IdSet } from './id-set.js';
+import { IdSet } from '../../kit/id-set.js';
 import { repairRecords, type WrongRecord } from './repair.js';
 import { readUnderWay, type UnderWay } from './under-way.js';
 import {

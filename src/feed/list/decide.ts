@@ -1,10 +1,12 @@
 /** Decides about one record that differs from its stored record: which event, and what is stored. */
+import type { FieldChange } from '../../crm/canonical.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../detect/detect.js';
 import type { AnswerTime } from '../detect/left-alone.js';
 import { withoutFields } from '../detect/rules.js';
 import { fieldsFollowingDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { isStored } from '../detect/record-state.js';
 import { isSchemaChangeUndone } from '../detect/stored-record.js';
+import { undoOf } from '../detect/undo.js';
 import type { Verdict } from '../detect/survey.js';
 import { watchTodo, type Watched } from '../detect/watch-todo.js';
 import { serialised, type DifferingRecord } from './records.js';
@@ -36,9 +38,11 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const isReported = (stored?.sequence ?? 0) > 0;
   const isQuiet = detected.kind === 'created' && verdict.quiet === true && !isReported;
   const detection: Detection = isQuiet ? { kind: 'baselined', sequence: 0, event: null, isDiscarded: true } : detected;
+  // Fields that moved with the schema are none of its changes.
+  const changes = context.drifted.length === 0 ? detection.event?.data.changes : undefined;
   return {
     kind: detection.kind,
-    write: recordWrite(row, input, detection),
+    write: recordWrite(row, input, { detection, changes }),
     mutedBy: 'mutedBy' in detection ? detection.mutedBy : undefined,
   };
 }
@@ -57,10 +61,17 @@ function silentFields(
 
 const NOT_WATCHED: Watched = { derived: [], timers: [] };
 
-function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInput, detection: Detection): RecordWrite {
+function recordWrite(
+  { key, record, digest }: DifferingRecord,
+  input: DetectInput,
+  { detection, changes }: { detection: Detection; changes: readonly FieldChange[] | undefined },
+): RecordWrite {
+  const { stored, rules, observation } = input;
   const next = recordAfter(input, detection);
-  const { derived, timers, since } = input.rules.list.name === 'todo' ? watchTodo(input, detection) : NOT_WATCHED;
+  const { derived, timers, since } = rules.list.name === 'todo' ? watchTodo(input, detection) : NOT_WATCHED;
   const watched = since === undefined ? next : { ...next, dueSince: since };
   const state = serialised(watched, { digest, image: JSON.stringify(record) });
-  return { key, state, event: detection.event, derived, timers };
+  const undo = undoOf({ stored, after: next, rules, changes });
+  const past = undo === null ? {} : { past: { at: observation.observedAt, undo } };
+  return { key, state, event: detection.event, derived, timers, ...past };
 }

@@ -29,13 +29,14 @@ function mustRestart(error: unknown, cursor: string | null): boolean {
 }
 
 /** Lets the next sweep resume at the page that failed. Without it, that sweep reads the skipped pages once more. */
-async function commitSkipped({ name, deps: { store }, options: { token }, checkpoint, visited }: FeedList) {
+async function commitSkipped({ name, rules, deps: { store }, options: { token }, checkpoint, visited }: FeedList) {
   const followed = visited.takeFollowed();
   // The next cursor of the page that failed is left out.
   const cursors = followed.slice(0, followed.indexOf(checkpoint.cursor ?? '') + 1);
   if (cursors.length === 0) return;
   // If Redis is the reason that the page failed, this fails too, and the first reason is reported.
-  await store.commit(name, { token, checkpoint, writes: [], cursors }).catch(() => undefined);
+  const step = { token, masks: rules.masks, checkpoint, writes: [], cursors };
+  await store.commit(name, step).catch(() => undefined);
 }
 
 export function incompleteSweep({

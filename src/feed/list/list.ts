@@ -245,7 +245,7 @@ export class FeedList {
   async commit(step: Step): Promise<void> {
     const { store, actors, unfinished, onEvents } = this.deps;
     const { token } = this.options;
-    const write = () => store.commit(this.name, { token, ...step });
+    const write = () => store.commit(this.name, { token, masks: this.rules.masks, ...step });
     this.expect(await (unfinished?.during(`commit of list "${this.name}"`, write) ?? write()));
     this.fresh = step.summary == null ? this.fresh + (step.counted?.fresh ?? 0) : 0;
     const events = eventsOf(step);

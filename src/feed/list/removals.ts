@@ -212,14 +212,15 @@ async function removalWrites(
     if (stored.record !== null)
       addToDelta(schema, { moves: movesBetween(stored.record, {}, rules), rows: -1, tracked });
     const timers = rules.watch === null ? [] : NO_TIMERS;
+    const { record } = stored;
+    const past = record === null ? {} : { past: { at: observedAt, undo: { was: 'whole', record } as const } };
     const write = (after: StoredRecord, event: ChangeEvent | null): RecordWrite[] => [
-      { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
+      { key, state: serialised(after, { digest: GONE, image: null }), event, timers, ...past },
     ];
     if (discarded.has(key)) {
       const after = discardedRecord(stored, { at: observedAt, sweep, snapshots });
-      return [
-        { key, state: serialised(after, { digest: DISCARDED, image: state?.image ?? null }), event: null, timers },
-      ];
+      const kept = serialised(after, { digest: DISCARDED, image: state?.image ?? null });
+      return [{ key, state: kept, event: null, timers, ...past }];
     }
     if (checkpoint.takesOver === true) return write(droppedRecord(stored, observedAt), null);
     const sequence = nextSequence(stored.sequence, observation);

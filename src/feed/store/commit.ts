@@ -12,6 +12,8 @@ import {
 } from './sweep-state.js';
 import { packVersioned } from './checkpoint.js';
 import { type WorkspaceRedis, recordField } from '../../redis/keys.js';
+import type { Clock } from '../../kit/clock.js';
+import { packPast } from './history-packing.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
@@ -38,6 +40,8 @@ const KEYS = {
   rows: 13,
   unconfirmed: 14,
   state: 15,
+  history: 16,
+  changed: 17,
 } as const;
 type KeyName = keyof typeof KEYS;
 /** A list of rows has its rows in place of the records, and the records in their place, for the time after a change. */
@@ -54,13 +58,27 @@ export type KeyChange = [
 ];
 
 /** `further`: changes of the walk as a whole, without records and events. They may be repeated. */
-export type CommittedStep = Step & { token: FencingToken; further?: readonly KeyChange[] };
+export type CommittedStep = Step & {
+  token: FencingToken;
+  further?: readonly KeyChange[];
+  /** The masks of the list's rules. Absent: no history is kept of the step. */
+  masks?: string;
+};
+
+/** How much of each list's history is kept. */
+export interface HistoryLimits {
+  keepMs: number;
+  /** The newest changes. */
+  changes: number;
+}
 
 export interface CommitOptions {
   /** The last step that was sent under each lease, by its token. */
   sent: Map<string, string>;
   /** The last step of each list's sweeps that is known to be stored. */
   steps: Steps;
+  /** Null: no history is kept. */
+  history: (HistoryLimits & { clock: Clock }) | null;
 }
 
 type Committed = CommitResult | { outcome: 'back' | 'elsewhere' };
@@ -70,7 +88,7 @@ export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
   step: CommittedStep,
-  { sent, steps }: CommitOptions,
+  { sent, steps, history }: CommitOptions,
 ): Promise<Committed> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [] } = step;
@@ -84,7 +102,8 @@ export async function commit(
   const id = step.further === undefined ? `${numberOfStep(before === '' ? stored : before) + 1} ${randomUUID()}` : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
-    ...[isRows ? 'rows' : 'records', ...recordArguments(writes)],
+    ...[isRows ? 'rows' : 'records', ...historyArguments(isRows ? null : history, step.masks)],
+    ...recordArguments(writes),
     ...[events.length, ...events.flatMap(entryArguments)],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
@@ -146,12 +165,22 @@ function committed(answer: unknown): Committed {
 }
 
 function recordArguments(writes: readonly RecordWrite[]): Argument[] {
-  const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
+  const flat = writes.flatMap((write): Argument[] => {
+    const { key, state, event, derived = [] } = write;
     const events = event === null ? [] : [event, ...derived];
     const kept = state === null ? rowField(key) : [recordField(key), packRecord(key, state)];
-    return [...kept, events.length, ...events.flatMap(entryArguments)];
+    return [...kept, packedPast(write), events.length, ...events.flatMap(entryArguments)];
   });
   return [writes.length, ...flat];
+}
+
+function historyArguments(history: CommitOptions['history'], masks: string | undefined): Argument[] {
+  if (history === null || masks === undefined) return ['', '', '', ''];
+  return [history.clock.now(), masks, history.changes, history.keepMs];
+}
+
+function packedPast({ key, state, event, past }: RecordWrite): Argument {
+  return state === null || past === undefined ? '' : packPast(key, { past, event, sequence: state.sequence });
 }
 
 function timerArguments(writes: readonly RecordWrite[]): Argument[] {

@@ -27,7 +27,12 @@ export function packRecord(key: string, record: SerialisedRecord): Buffer {
   const { digest, sequence, image, ...rest } = record;
   const facts = JSON.stringify(rest);
   const text = image === null ? facts : `${facts}\n${image}`;
-  const head = Buffer.concat([Buffer.from(VERSION, 'latin1'), packDigest(digest), packSequence(sequence)]);
+  const head = Buffer.concat([Buffer.from(VERSION, 'latin1'), packDigest(digest), packNumber(sequence)]);
+  return withText(head, text, key);
+}
+
+/** A head, followed by a text of the CRM about the record with this key. */
+export function withText(head: Buffer, text: string, key: string): Buffer {
   const deflated = deflateRawSync(text, { ...DEFLATE, dictionary: withKey(DICTIONARY, key) });
   return Buffer.concat([head, checksumOf(head, text), deflated]);
 }
@@ -47,9 +52,9 @@ function packDigest(digest: string): Buffer {
 }
 
 /** Seven bits in each byte, the lowest first. All but the last have the eighth bit: most sequences take one byte. */
-function packSequence(sequence: number): Buffer {
+export function packNumber(number: number): Buffer {
   const bytes: number[] = [];
-  let rest = sequence;
+  let rest = number;
   for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push(128 + (rest % 128));
   return Buffer.of(...bytes, rest);
 }
@@ -71,10 +76,16 @@ export function digestOfPacked(head: Buffer, hash: string, key: string): string 
 export function headOfPacked(stored: Buffer, hash: string, key: string) {
   if (!isPacked(stored)) throw unreadableRecord(stored, hash, key);
   const { digest, end: start } = readDigest(stored);
-  let [sequence, weight, end] = [0, 1, start];
-  for (; (stored[end] ?? 0) > 127; end += 1, weight *= 128) sequence += weight * ((stored[end] ?? 0) - 128);
-  if (end >= stored.length) throw unreadableRecord(stored, hash, key);
-  return { digest, sequence: sequence + weight * (stored[end] ?? 0), end: end + 1 };
+  const { number: sequence, end } = readPackedNumber(stored, start);
+  if (end > stored.length) throw unreadableRecord(stored, hash, key);
+  return { digest, sequence, end };
+}
+
+/** `end` is behind the end of what is stored where the number is cut off. */
+export function readPackedNumber(stored: Buffer, start: number): { number: number; end: number } {
+  let [number, weight, end] = [0, 1, start];
+  for (; (stored[end] ?? 0) > 127; end += 1, weight *= 128) number += weight * ((stored[end] ?? 0) - 128);
+  return { number: number + weight * (stored[end] ?? 0), end: end + 1 };
 }
 
 function isPacked(stored: Buffer): boolean {
@@ -101,7 +112,7 @@ export function unpackRecord(stored: Buffer, { hash, key }: { hash: string; key:
 }
 
 /** Null when the checksum does not fit. */
-function readText(stored: Buffer, head: number, key: string): string | null {
+export function readText(stored: Buffer, head: number, key: string): string | null {
   const start = head + CHECKSUM_BYTES;
   if (stored.length <= start) return null;
   const text = inflated(stored.subarray(start), withKey(DICTIONARY, key));

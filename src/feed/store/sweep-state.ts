@@ -8,6 +8,7 @@ import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { Missing } from '../detect/removal.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
+import type { Past } from '../detect/undo.js';
 import { verdictSchema } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -190,6 +191,8 @@ export interface RecordWrite {
   derived?: readonly ChangeEvent[];
   /** Due times of a todo. Absent or empty: unchanged. */
   timers?: readonly TimerChange[];
+  /** What its history keeps. Absent: nothing. */
+  past?: Past;
 }
 
 export type CommitResult =

@@ -18,10 +18,19 @@ import {
   SNAPSHOTS_FIELD,
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { abandonment, beginning, commit, promotion, type CommittedStep, type KeyChange } from './commit.js';
+import {
+  abandonment,
+  beginning,
+  commit,
+  promotion,
+  type CommitOptions,
+  type CommittedStep,
+  type KeyChange,
+} from './commit.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { queryLog } from '../../log/query.js';
 import type { Keys, WorkspaceKeys, WorkspaceRedis } from '../../redis/keys.js';
+import { historyStore } from './history.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
 import { privacyStore } from './privacy.js';
 import { recognisedRows } from './rows.js';
@@ -41,8 +50,19 @@ const CHANGES_AT_ONCE = 500;
 
 export type SweepStore = ReturnType<typeof createSweepStore>;
 
-/** @param guard begins epochs. @defaultValue none begins */
-export function createSweepStore(redis: Redis, keys: Keys, workspace: string, guard?: StateGuard) {
+interface StoreOptions {
+  /** Begins epochs. @defaultValue none begins */
+  guard?: StateGuard;
+  /** @defaultValue no history is kept */
+  history?: CommitOptions['history'];
+}
+
+export function createSweepStore(
+  redis: Redis,
+  keys: Keys,
+  workspace: string,
+  { guard, history = null }: StoreOptions = {},
+) {
   const scope = { redis, keys, workspace };
   const membership = membershipStore(scope);
   const own: Steps = new Map();
@@ -50,7 +70,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
   const sent = new Map<string, string>();
   const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
     const steps = knownSteps();
-    const result = await commit(scope, list, step, { sent, steps });
+    const result = await commit(scope, list, step, { sent, steps, history });
     if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
     // An epoch begins, which takes the lease.
     await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
@@ -68,6 +88,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     ...shortcuts(scope),
     ...membership,
     ...privacyStore(scope),
+    ...historyStore(scope),
     load: (list: ListName) => loadSweep(scope, list),
     /** Pages of the last complete sweep by number; null where there was none. */
     pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),

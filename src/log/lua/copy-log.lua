@@ -1,4 +1,4 @@
---[[ copy-log: copies the next entries of the log. With the last ones, the copy takes the place of the log, in which deleted entries are no longer.
+--[[ copy-log: copies the next entries of a log, or of a history. With the last ones, the copy takes the place of the stream, in which deleted entries are no longer.
   A script, because the entries need not leave Redis. In steps: all at once would block Redis for seconds.
   Atomic because: what is logged before the copy takes the place must be in it, and what was deleted or trimmed meanwhile must not.
   KEYS 1 log · 2 copy    ARGV 1 the first entry of this step, for XRANGE · 2 entries of a step · 3 ms after which an abandoned copy is gone

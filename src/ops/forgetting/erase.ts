@@ -25,7 +25,7 @@ import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import type { Rules } from '../../feed/detect/rules.js';
 import { addToDelta, TrackedFields, type SchemaDelta } from '../../feed/detect/schema-drift/schema.js';
 import { movesBetween } from '../../feed/detect/schema-drift/schema.js';
-import { everyRecord } from '../../feed/store/stored-records.js';
+import type { RecordPast } from '../../feed/store/history.js';
 import type { SweepStore } from '../../feed/store/sweep-store.js';
 import type { Clock } from '../../kit/clock.js';
 import { messageOf } from '../../kit/errors.js';
@@ -56,6 +56,8 @@ export interface Erased {
   stored: boolean;
   /** Events in the log. */
   events: number;
+  /** Changes in its history; null with `dryRun`. */
+  changes: number | null;
   /** What subscriptions kept; null with `dryRun`. */
   kept: ErasedDeliveries | null;
   /** Tables of `postgres`: the rows that were deleted, or why none could be. */
@@ -108,7 +110,7 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
   const erased: Erased = {
     ...{ workspace, list, tombstone: await store.tombstoneOf(id) },
     stored: isStored(state),
-    ...{ events: known.length, kept: null, tables: [], related, mentions, disk: null },
+    ...{ events: known.length, changes: null, kept: null, tables: [], related, mentions, disk: null },
     outOfReach: wanted
       .filter(({ erase }) => erase === undefined)
       .map(({ name, handler, address = null }) => ({ subscription: name, handler, address })),
@@ -120,6 +122,7 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
     schema: await schemaOf(isStored(state) ? image : null, deps),
     isDiscarded: isDiscarded(state),
   });
+  erased.changes = await store.eraseHistory(list, id);
   const eventIds = new Set<string>();
   Object.assign(erased, await eraseInPasses({ ...record, object, isOf, eventIds }, deps));
   for (const { name, erase } of subscriptions.filter((one) => readsWorkspace(one, workspace))) {
@@ -228,9 +231,9 @@ async function findRelated(
     else add({ list: of, id: event.subject });
   };
   for (const stored of await traces.storedLists(workspace))
-    for await (const step of everyRecord({ redis, keys, workspace }, stored))
-      for (const [key, { image }] of step)
-        if (image !== null && (stored !== list || key !== id) && says(image)) add({ list: stored, id: key });
+    for await (const { records } of deps.store.everyPast(stored, 0))
+      for (const one of records)
+        if ((stored !== list || one.key !== id) && (await isSaid(one, says))) add({ list: stored, id: one.key });
   for await (const entries of deps.log.query({ workspaces: [workspace], order: 'newest' }))
     for (const entry of entries) if (says(textOf(entry.bytes))) addEvent(entry.parse());
   await inEachQueue(deps, async (queue: Queue<JobData>) => {
@@ -241,6 +244,13 @@ async function findRelated(
   });
   for (const { name, text } of deps.ruleTexts()) if (says(text)) mention({ in: 'rule', name });
   return { related: inOrder(found), mentions: inOrder(mentions) };
+}
+
+/** In the record as it is, or as it was. */
+async function isSaid({ record, pasts }: RecordPast, says: (text: string) => boolean): Promise<boolean> {
+  if (record !== null && says(JSON.stringify(record))) return true;
+  for await (const { undo } of pasts) if (says(JSON.stringify(undo))) return true;
+  return false;
 }
 
 function inOrder<One>(found: ReadonlyMap<string, One>): One[] {

@@ -2,7 +2,7 @@ import { placeRow } from '../../../src/delivery/verify/copy.js';
 import { builtInLists } from '../../../src/crm/lists/lists.js';
 import { describe, expect, it } from 'vitest';
 import { compareRecord, judgementOf } from '../../../src/delivery/verify/compare.js';
-import { IdSet } from '../../../src/delivery/verify/id-set.js';
+import { IdSet } from '../../../src/kit/id-set.js';
 import { firstSequenceOf } from '../../../src/events/envelope.js';
 
 const has = (sequence: number) => ({ sequence, deleted: false });

@@ -19,15 +19,19 @@
   When the sweep completes, its failure is over; what only the walk needed is deleted, and what the list kept in its other form.
   A repetition of a step after a crash finds the fields that it moves gone, and skips them.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
+  History: what undoes each decision is kept in the same step, or a past state would be made of the wrong present one. A step that did not keep
+  it (by an earlier release, or while the option was off), and other masks, end it: it begins again, and nothing is known of the time before.
 
   KEYS 1 records · 2 log · 3 sweep · 4 lease · 5 due · 6 members · 7 pages · 8 missing · 9 created
        10 cursors of the walk · 11 its members · 12 its pages · 13 what the list kept in its other form (records or rows)
-       14 unconfirmed · 15 state
+       14 unconfirmed · 15 state · 16 history · 17 changed
   ARGV 1 token · 2 this step, `<number> <unique id>` ("" where it may be repeated: it has no records and no events)
        3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 "records", or "rows" where rows are only recognised: their digests are added to what a field has
-       7 n · n × (field, packed record or digest of a row, e, e × (event, type, subject)): the record's own event first, then those derived from it
+       7 now, ms ("" where no history is kept) · 8 its masks · 9 changes it keeps · 10 ms that it keeps them
+       11 n · n × (field, packed record or digest of a row, packed past or "", e, e × (event, type, subject)): the record's own event first, then
+         those derived from it
        then m · m × (event, type, subject): about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
          "take" all of another set, or "drop" the key, field, value or number of the other key)
@@ -37,6 +41,7 @@
   Cost O(changed records). Never calls TIME. ]]
 --- @include "append-event"
 --- @include "forget-page"
+--- @include "past"
 --- @include "server"
 --- @include "step"
 local step, before = redis.call('HGET', KEYS[3], 'step') or '', ARGV[#ARGV - 1]
@@ -52,9 +57,14 @@ if redis.call('EXISTS', KEYS[1], KEYS[13]) > 0 then
 elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
   redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept', 'fresh', 'discarded')
   redis.call('HSET', KEYS[3], 'quiet', 1)
+  endHistory(KEYS[3], KEYS[16], KEYS[17])
   return { 'lost' }
 end
-if ARGV[2] ~= '' then keepStep(KEYS[3], ARGV[2]) end
+local hasHistory = false
+if ARGV[2] ~= '' then
+  keepStep(KEYS[3], ARGV[2])
+  hasHistory = followHistory(KEYS[3], KEYS[16], KEYS[17], step, 7)
+end
 
 local events = 0
 -- Appends so many events, the first of which begins after `at`. Returns where the last one ends.
@@ -64,13 +74,15 @@ local function append(count, at)
   return at + 3 * count
 end
 
-local at = 8
-if tonumber(ARGV[7]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
-for _ = 1, tonumber(ARGV[7]) do
+local at = 12
+if tonumber(ARGV[11]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
+for _ = 1, tonumber(ARGV[11]) do
   local rows = ARGV[6] == 'rows' and redis.call('HGET', KEYS[1], ARGV[at]) or ''
   redis.call('HSET', KEYS[1], ARGV[at], rows .. ARGV[at + 1])
-  at = append(tonumber(ARGV[at + 2]), at + 2) + 1
+  if hasHistory and ARGV[at + 2] ~= '' then keepPast(KEYS[16], KEYS[17], ARGV[at], ARGV[at + 2]) end
+  at = append(tonumber(ARGV[at + 3]), at + 3) + 1
 end
+if hasHistory then trimHistory(KEYS[3], KEYS[16], 7) end
 at = append(tonumber(ARGV[at]), at) + 1
 
 for _ = 1, tonumber(ARGV[at]) do
@@ -105,6 +117,7 @@ if ARGV[3] ~= '' then
 elseif ARGV[4] ~= '' then
   redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
+  beginHistory(KEYS[3], 7)
   local failure = redis.call('HGET', KEYS[3], 'failure')
   if failure then redis.call('HSET', KEYS[3], 'lastFailure', failure) end
   redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet', 'failure')

@@ -232,6 +232,7 @@ export const erased = z
     tombstone: z.string().describe('a keyed digest of the id, by which the log of decisions names the record'),
     stored: z.boolean(),
     events: count.describe('in the log'),
+    changes: count.nullable().describe('in its history; null with `dryRun`'),
     kept: z
       .strictObject({ deliveries: count, deadLetters: count, receipts: count, running: count })
       .nullable()

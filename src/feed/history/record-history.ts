@@ -1,0 +1,90 @@
+/** The changes of one record, newest first. What was after a change is what was before the next one. */
+import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
+import { isStampField } from '../detect/fields.js';
+import type { Rules } from '../detect/rules.js';
+import { undone } from '../detect/undo.js';
+import { compareLogIds } from '../../events/log-id.js';
+import type { Actor, ChangeClass, FieldChange } from '../../events/types.js';
+import { isoTime } from '../../kit/clock.js';
+import type { PlacedPast } from '../store/history.js';
+import type { SweepStore } from '../store/sweep-store.js';
+
+/** One change of a record. */
+export interface HistoryChange {
+  /** The id of its event. Null: what changed was stored without one, as after `resync`, and where a list has got another schema. */
+  event: string | null;
+  /** The type of the event, such as `crm.person.updated`; null where there is none. */
+  type: string | null;
+  sequence: number;
+  /** ISO 8601: when it was observed. */
+  observedAt: string;
+  /** ISO 8601: the record's own time of the change, where it has one. */
+  time: string;
+  class: ChangeClass;
+  /** Who made it; null: not known. */
+  actor: Actor | null;
+  /** The fields that changed, from what to what. Empty where the record entered or left the list. */
+  changes: FieldChange[];
+  reappeared?: true;
+  mergedInto?: string;
+}
+
+/** The changes of one record, newest first. */
+export interface RecordHistory {
+  list: string;
+  id: string;
+  /** ISO 8601: since when every change is kept; null: none is. */
+  since: string | null;
+  /** The record as it is; null: it is not in the list. */
+  record: CrmRecord | null;
+  changes: HistoryChange[];
+  /** Where older changes go on; null: there are none. */
+  next: string | null;
+}
+
+interface HistoryCall {
+  id: string;
+  rules: Rules;
+  limit: number;
+  /** `next` of a part before. @defaultValue the newest changes */
+  from?: string | undefined;
+}
+
+export async function recordHistory(store: SweepStore, call: HistoryCall): Promise<RecordHistory> {
+  const { id, rules, limit, from } = call;
+  const list = rules.list.name;
+  const { since, record: found } = await store.pastOf(list, id);
+  const of = { list, id, since: since === null ? null : isoTime(since), record: found.record as CrmRecord | null };
+  const changes: HistoryChange[] = [];
+  let after = found.record;
+  for await (const past of found.pasts) {
+    const before = undone(after, past.undo);
+    const isWanted = from === undefined || compareLogIds(past.place, from) <= 0;
+    if (isWanted && changes.length === limit) return { ...of, changes, next: past.place };
+    if (isWanted) changes.push(changeOf(past, { before, after, rules }));
+    after = before;
+  }
+  return { ...of, changes, next: null };
+}
+
+interface Sides {
+  before: UncheckedRecord | null;
+  after: UncheckedRecord | null;
+  rules: Rules;
+}
+
+export function changeOf({ event, sequence, at, undo }: PlacedPast, { before, after, rules }: Sides): HistoryChange {
+  const { id = null, verb, time = at, class: kind = 'edited', actor = null, actors = {}, ...more } = event ?? {};
+  const names = undo.was === 'other' ? Object.keys(undo.fields) : [];
+  const changed = names.filter((name) => !isStampField(name, rules.list));
+  return {
+    ...{ event: id, type: verb === undefined ? null : `crm.${rules.list.object}.${verb}`, sequence },
+    ...{ observedAt: at, time, class: kind, actor },
+    changes: changed.map((field) => {
+      const own = Object.hasOwn(actors, field) ? actors[field] : undefined;
+      const sides = { field, before: before?.[field] ?? null, after: after?.[field] ?? null };
+      return own === undefined ? sides : { ...sides, actor: own };
+    }),
+    ...more,
+  };
+}
