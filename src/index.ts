@@ -4,7 +4,15 @@
 
 // Running it.
 export { openChangefeed, type ChangefeedOptions } from './service/changefeed.js';
-export type { Changefeed, HintOptions, Inspector, TestCall } from './actions/feed.js';
+export type {
+  Changefeed,
+  HintOptions,
+  Histories,
+  HistoryCall,
+  Inspector,
+  RestorePlanCall,
+  TestCall,
+} from './actions/feed.js';
 export type { AuditEntry, AuditQuery } from './ops/audit.js';
 export { ROLES, type Role } from '../workers/all.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/act/dead-letters.js';
@@ -90,6 +98,8 @@ export type {
   Merged,
   Related,
 } from './events/types.js';
+export type { HistoryChange, RecordHistory } from './feed/history/record-history.js';
+export type { RestoreStep } from './feed/history/restore-plan.js';
 export { ChangefeedError, ERROR_CODES, type ErrorCode } from './kit/errors.js';
 export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './ops/watch/status.js';
 export { createLog } from './ops/log.js';

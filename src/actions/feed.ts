@@ -22,6 +22,8 @@ import type { VerifyOptions } from '../delivery/verify/verify.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Held } from '../feed/detect/held.js';
 import type { ListSchema } from '../feed/detect/schema-drift/schema.js';
+import type { RecordHistory } from '../feed/history/record-history.js';
+import type { RestoreStep } from '../feed/history/restore-plan.js';
 import type { RecordStory } from '../feed/list/explain.js';
 import type { TodosCall } from '../feed/todos/report.js';
 import type { AuditEntry, AuditQuery } from '../ops/audit.js';
@@ -107,11 +109,60 @@ export interface Forgetting {
   forgetMissingRules(): Promise<{ count: number }>;
 }
 
+/** What a record was, and who changed it. */
+export interface Histories {
+  /**
+   * The changes of one record, newest first: fields with before and after, when, who.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or list, or it has no history
+   */
+  history(call: HistoryCall): Promise<RecordHistory>;
+  /**
+   * A list as it was at a time: the records that were in it, with the values that they had, in no order. Changes that were observed later are
+   * undone, so it is exact between the sweeps. Its memory does not grow with the list.
+   * @param at a time; without a zone, of the workspace
+   * @throws ChangefeedError CF_USAGE also where the history does not reach back so far
+   */
+  recordsAsOf(
+    list: ListName,
+    at: string,
+    options?: { workspace?: string | undefined },
+  ): AsyncGenerator<CrmRecord, void, undefined>;
+  /** What would have to be set back to undo the changes of a period. Nothing is written. @throws ChangefeedError CF_USAGE */
+  restorePlan(call: RestorePlanCall): AsyncGenerator<RestoreStep, void, undefined>;
+  /** ISO 8601: since when every change of a list is kept; null: none is. */
+  historySince(list: ListName, workspace?: string): Promise<string | null>;
+}
+
+/** Which changes of which record. */
+export interface HistoryCall {
+  list: ListName;
+  id: string;
+  /** @defaultValue the only workspace */
+  workspace?: string | undefined;
+  /** At most so many, 1 to 1,000. @defaultValue 50 */
+  limit?: number | undefined;
+  /** `next` of the answer before. @defaultValue the newest */
+  before?: string | undefined;
+}
+
+/** Which changes would be set back. */
+export interface RestorePlanCall {
+  list: ListName;
+  /** Times, both included; without a zone, of the workspace. */
+  from: string;
+  /** @defaultValue now */
+  to?: string | undefined;
+  /** Who made the changes: `user`, `workflow`, `sequence`, `api`, `field`, `unknown`, an id, or part of a name. @defaultValue all */
+  by?: string | undefined;
+  /** @defaultValue the only workspace */
+  workspace?: string | undefined;
+}
+
 /**
  * A feed that was opened: it runs the roles, and answers questions about what it has found and delivered.
  * After `stop`, every call is rejected with CF_STOPPED.
  */
-export interface Changefeed extends Forgetting {
+export interface Changefeed extends Forgetting, Histories {
   /** `named` in the configuration, or a `private` process. */
   readonly redisOrigin: OpenedRedis['origin'];
   /** The address of the status page; null while none is served. */

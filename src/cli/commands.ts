@@ -33,6 +33,9 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   'Lists:': {
     explain: 'why a record did or did not yield events',
+    history: 'the changes of a record, newest first: from what to what, when, by whom',
+    export: 'a list as it is, or as it was at a time, for a spreadsheet or a program',
+    'restore-plan': 'what would have to be set back to undo the changes of a period; nothing is written',
     schema: 'the fields seen in each list, their value types, and on how many rows',
     held: 'what waits until a person accepts it, and why',
     accept: 'let held removals and new records of a list through',
@@ -80,6 +83,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   subscriptions: ['subscriptions list', 'subscriptions show billing', 'subscriptions forget billing'],
   webhook: ['webhook test billing', 'webhook test billing --type crm.todo.completed'],
   explain: ['explain todo 0190b3c4-7f2e-7c1d-9a51-4f'],
+  history: ['history people 0190b3c4-7f2e-7c1d-9a51-4f'],
+  export: ['export deal --as-of 2026-09-30T18:00+09:00 --csv > deals.csv', 'export people --fields 이름,담당자'],
+  'restore-plan': [
+    "restore-plan people --from '2026-09-30T09:00' --to '2026-09-30T12:00' --by workflow --csv > plan.csv",
+  ],
   schema: ['schema people', 'schema --types -o records.d.ts'],
   held: ['held'],
   accept: ['accept people'],

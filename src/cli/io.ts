@@ -16,6 +16,8 @@ import { liveLines, type LiveLines } from './live-lines.js';
 
 export interface Io {
   out(text: string): void;
+  /** Writes as it is, and resolves when the text has gone: what is exported is never all in memory. */
+  write(text: string): Promise<void>;
   /** Sentences: on a terminal, lines that are too wide are continued between words. */
   err(text: string): void;
   /** Standard error is a terminal: progress bars are shown. */
@@ -44,6 +46,10 @@ export function processIo(): Io {
   const { signal, onHangUp } = stopSignal();
   return {
     out: (text) => void stdout.write(`${escapeInvisible(text)}\n`),
+    write: (text) =>
+      new Promise((resolve) => {
+        stdout.write(stdout.isTTY ? escapeInvisible(text) : text, () => resolve());
+      }),
     err: (text) => void stderr.write(`${fitted(escapeInvisible(text), widthOfTerminal(stderr))}\n`),
     interactive: stderr.isTTY,
     colours: { out: coloursFor(stdout, env), err: coloursFor(stderr, env) },

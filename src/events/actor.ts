@@ -25,11 +25,20 @@ export function actorsOf({ data: { actor, changes } }: ChangeEvent): Actor[] {
 
 /** @param text a kind of actor, `unknown`, an id, or part of a name */
 export function compileActor(text: string): (event: ChangeEvent) => boolean {
-  const part = normal(text);
+  const isMeant = actorNamed(text);
   return (event) => {
     const actors = actorsOf(event);
-    if (actors.length === 0) return text === 'unknown';
-    return actors.some(({ type, id, name }) => type === text || id === text || normal(name ?? '').includes(part));
+    return actors.length === 0 ? isMeant(null) : actors.some(isMeant);
+  };
+}
+
+/** Says it of one actor; null: not known. */
+export function actorNamed(text: string): (actor: Actor | null) => boolean {
+  const part = normal(text);
+  return (actor) => {
+    if (actor === null) return text === 'unknown';
+    const { type, id, name } = actor;
+    return type === text || id === text || normal(name ?? '').includes(part);
   };
 }
 

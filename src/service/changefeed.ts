@@ -27,6 +27,7 @@ import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
+import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
@@ -172,6 +173,7 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(workspaces),
+    ...createHistories(workspaces, clock),
   } satisfies Partial<Changefeed>;
 }
 

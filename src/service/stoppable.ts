@@ -7,6 +7,9 @@ import { ChangefeedError } from '../kit/errors.js';
 /** They answer at once, without Redis. */
 const AT_ONCE: readonly PropertyKey[] = ['handler', 'names'];
 
+/** They answer piece by piece. */
+const PIECES: readonly PropertyKey[] = ['tail', 'recordsAsOf', 'restorePlan'];
+
 type Call = (...given: unknown[]) => unknown;
 
 export function stoppable<Feed extends { stop(): Promise<void> }>(feed: Feed): Feed {
@@ -49,7 +52,7 @@ export function stoppable<Feed extends { stop(): Promise<void> }>(feed: Feed): F
         if (typeof value === 'object' && value !== null) return calls(value);
         if (typeof value !== 'function' || AT_ONCE.includes(name)) return value;
         const run = (given: unknown[]): unknown => Reflect.apply(value as Call, of, given);
-        if (name === 'tail') return (...given: unknown[]) => each(() => run(given) as AsyncGenerator);
+        if (PIECES.includes(name)) return (...given: unknown[]) => each(() => run(given) as AsyncGenerator);
         return async (...given: unknown[]) => {
           if (isStopped() || (phase === 'stopping' && name === 'start')) throw stopped();
           return await untilStopped(Promise.resolve(run(given)));

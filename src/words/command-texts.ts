@@ -10,6 +10,29 @@ export const COMMAND_TEXTS = {
   'try.compared': ['{reason} (found {found}; asked for {wanted})', '{reason} (값 {found}, 조건 {wanted})'],
   'try.why': ['not selected: {reason}', '제외: {reason}'],
 
+  'history.stored': ['stored without an event', '이벤트 없이 저장됨'],
+  'history.since': ['Every change since {since} is kept.', '{since} 이후의 변경을 모두 보관합니다.'],
+  'history.none': [
+    'No history is known: it begins with the first complete sweep.',
+    '변경 이력이 없습니다. 첫 전체 수집부터 보관합니다.',
+  ],
+  'history.more': ['Older changes: {command}', '이전 변경: {command}'],
+  'export.since': ['The history of "{list}" is known from {since} on.', '"{list}"의 이력은 {since}부터 알고 있습니다.'],
+  'export.done': ['{count} rows.', '{count}행.'],
+  'export.cut': [
+    'Cut off after {count} rows: the reader closed the output, or the command was stopped.',
+    '{count}행 뒤에 끊겼습니다. 읽는 쪽이 출력을 닫았거나 명령이 중지되었습니다.',
+  ],
+  'export.left': [
+    'Not in the columns, because no record has them now: {fields}. --ndjson has them.',
+    '지금은 없는 필드라 열에 없습니다: {fields}. --ndjson에는 있습니다.',
+  ],
+  'restore.done': ['{count} to set back. Nothing was written.', '되돌릴 것 {count}건. 아무것도 쓰지 않았습니다.'],
+  'restore.remove': ['remove the record, which came in the period', '이 기간에 생긴 레코드를 삭제'],
+  'restore.create': ['create the record again, which went in the period', '이 기간에 없어진 레코드를 다시 생성'],
+  'restore.again': ['changed again on {at} by {by}', '{at}에 {by}이(가) 다시 변경'],
+  'restore.unknown': ['unknown', '알 수 없음'],
+
   // What `doctor` says.
   'doctor.ok': ['ok', '정상'],
   'doctor.skipped': ['skipped', '건너뜀'],

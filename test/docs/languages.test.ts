@@ -23,6 +23,7 @@ describe('languages', () => {
     expect(translated.sort()).toEqual([
       'getting-started.md',
       'guides/automation.md',
+      'guides/history.md',
       'guides/receivers.md',
       'guides/rules.md',
       'guides/todos.md',

@@ -9,6 +9,7 @@ const PAGE = new URL('../../docs/cli.md', import.meta.url);
 
 export const quietIo: Io = {
   out: () => undefined,
+  write: () => Promise.resolve(),
   err: () => undefined,
   interactive: false,
   colours: { out: noColours, err: noColours },

@@ -80,6 +80,7 @@ export function useCli(): (files?: Readonly<Record<string, string | object>>) =>
           cwd,
           env: given,
           out: writes('stdout'),
+          write: (text) => Promise.resolve(void (written.stdout += text)),
           err: writes('stderr'),
           ...io,
         });

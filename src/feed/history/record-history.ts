@@ -15,17 +15,21 @@ export interface HistoryChange {
   event: string | null;
   /** The type of the event, such as `crm.person.updated`; null where there is none. */
   type: string | null;
+  /** The record's sequence after it. */
   sequence: number;
   /** ISO 8601: when it was observed. */
   observedAt: string;
   /** ISO 8601: the record's own time of the change, where it has one. */
   time: string;
+  /** `edited` by a person or an integration, or `refreshed` by the system. */
   class: ChangeClass;
   /** Who made it; null: not known. */
   actor: Actor | null;
   /** The fields that changed, from what to what. Empty where the record entered or left the list. */
   changes: FieldChange[];
+  /** The record had been deleted. */
   reappeared?: true;
+  /** With `deleted`: the record that it was merged into. */
   mergedInto?: string;
 }
 
@@ -37,6 +41,7 @@ export interface RecordHistory {
   since: string | null;
   /** The record as it is; null: it is not in the list. */
   record: CrmRecord | null;
+  /** The newest first. */
   changes: HistoryChange[];
   /** Where older changes go on; null: there are none. */
   next: string | null;

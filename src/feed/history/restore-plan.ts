@@ -38,25 +38,26 @@ export interface RestoreCall {
   /** The period, ms since the epoch; both ends belong to it. */
   fromMs: number;
   toMs: number;
-  /** Which changes of the period. @defaultValue all */
-  isMeant?: (change: HistoryChange) => boolean;
+  /** Whose changes are set back. @defaultValue all */
+  isBy?: (actor: Actor | null) => boolean;
 }
 
 /** @throws ChangefeedError CF_USAGE where the history does not reach back so far */
 export async function* restorePlan(store: SweepStore, call: RestoreCall): AsyncGenerator<RestoreStep, void, undefined> {
-  const { rules, fromMs, toMs, isMeant = () => true } = call;
+  const { rules, fromMs, toMs, isBy = () => true } = call;
   for await (const { key, record, pasts } of everyRecordPast(store, { list: rules.list.name, atMs: fromMs - 1 })) {
     const changes: SidedChange[] = [];
     let after = record;
     for await (const past of pasts) {
       const before = undone(after, past.undo);
       const change = changeOf(past, { before, after, rules });
-      const ofPeriod = Date.parse(past.at) <= toMs && change.event !== null;
-      changes.push({ change, before, after, isMeant: ofPeriod && isMeant(change) });
+      const isOfPeriod = Date.parse(past.at) <= toMs && change.event !== null;
+      const isMeant = (field?: string): boolean => isOfPeriod && isBy(actorOf(change, field));
+      changes.push({ change, before, after, isMeant });
       after = before;
     }
     changes.reverse();
-    if (changes.some((one) => one.isMeant)) yield* stepsOf({ list: rules.list.name, id: key, record }, changes);
+    yield* stepsOf({ list: rules.list.name, id: key, record }, changes);
   }
 }
 
@@ -64,7 +65,8 @@ interface SidedChange {
   change: HistoryChange;
   before: UncheckedRecord | null;
   after: UncheckedRecord | null;
-  isMeant: boolean;
+  /** Whether the change, or that of a field, is of the period, and by whom it is asked for. */
+  isMeant: (field?: string) => boolean;
 }
 
 interface Of {
@@ -74,44 +76,54 @@ interface Of {
 }
 
 /** @param changes oldest first */
-function* stepsOf({ list, id, record }: Of, changes: readonly SidedChange[]): Generator<RestoreStep> {
+function* stepsOf(of: Of, changes: readonly SidedChange[]): Generator<RestoreStep> {
   const whole = changes.filter(({ before, after }) => (before === null) !== (after === null));
-  const [first] = whole.filter((one) => one.isMeant);
-  const named = record ?? first?.before ?? first?.after ?? null;
-  const of = { list, id, title: named === null ? null : titleOfRecord(named) };
-  if (first !== undefined) {
-    const { before, change } = first;
-    // In the list before and now, or neither: nothing of the record as a whole is to be set back.
-    if ((before === null) === (record === null)) return;
-    const again = whole.findLast((one) => !one.isMeant && one.change.sequence > change.sequence);
-    const act = before === null ? 'remove' : 'create';
-    const made = { by: change.actor, at: change.observedAt, changedAgain: againOf(again) };
-    yield { ...of, act, field: null, to: before, from: first.after, now: record, ...made };
-    return;
-  }
-  const fields = new Set(changes.flatMap((one) => (one.isMeant ? one.change.changes.map(({ field }) => field) : [])));
-  for (const field of record === null ? [] : fields) {
+  const first = whole.find((one) => one.isMeant());
+  if (first !== undefined) yield* stepOfRecord(of, first, whole);
+  else if (of.record !== null) yield* stepsOfFields(of, of.record, changes);
+}
+
+function* stepOfRecord(of: Of, first: SidedChange, whole: readonly SidedChange[]): Generator<RestoreStep> {
+  const { before, after, change } = first;
+  const { list, id, record: now } = of;
+  // It was in the list before and is now, or neither.
+  if ((before === null) === (now === null)) return;
+  const again = whole.findLast((one) => !one.isMeant() && one.change.sequence > change.sequence);
+  const act = before === null ? 'remove' : 'create';
+  const title = titleOfRecord(now ?? before ?? {});
+  const made = { by: change.actor, at: change.observedAt, changedAgain: againOf(again) };
+  yield { list, id, title, act, field: null, to: before, from: after, now, ...made };
+}
+
+function* stepsOfFields(
+  { list, id }: Of,
+  record: UncheckedRecord,
+  changes: readonly SidedChange[],
+): Generator<RestoreStep> {
+  const title = titleOfRecord(record);
+  const fields = new Set(changes.flatMap(({ change }) => change.changes.map(({ field }) => field)));
+  for (const field of fields) {
     const own = changes.filter(({ change }) => fieldIn(change, field) !== undefined);
-    const [begin, last] = [own.findIndex((one) => one.isMeant), own.findLast((one) => one.isMeant)];
-    const begun = own[begin];
-    const made = begun && fieldIn(begun.change, field);
-    if (begun === undefined || made === undefined) continue;
-    const [to, now] = [made.before, record?.[field] ?? null];
+    const begin = own.findIndex((one) => one.isMeant(field));
+    const [first, last] = [own[begin], own.findLast((one) => one.isMeant(field))];
+    if (first === undefined || last === undefined) continue;
+    const [to, now] = [fieldIn(first.change, field)?.before ?? null, record[field] ?? null];
     if (meaningOf(to) === meaningOf(now)) continue;
-    const again = own.findLast((one, at) => at > begin && !one.isMeant);
-    const from = (last && fieldIn(last.change, field)?.after) ?? null;
-    const by = made.actor ?? begun.change.actor;
-    const facts = { to, from, now, by, at: begun.change.observedAt, changedAgain: againOf(again, field) };
-    yield { ...of, act: 'set', field, ...facts };
+    const again = own.findLast((one, at) => at > begin && !one.isMeant(field));
+    const from = fieldIn(last.change, field)?.after ?? null;
+    const made = { by: actorOf(first.change, field), at: first.change.observedAt, changedAgain: againOf(again, field) };
+    yield { list, id, title, act: 'set', field, to, from, now, ...made };
   }
 }
 
-function fieldIn({ changes }: HistoryChange, field: string): FieldChange | undefined {
+function fieldIn({ changes }: HistoryChange, field: string | undefined): FieldChange | undefined {
   return changes.find((one) => one.field === field);
 }
 
-function againOf(one: SidedChange | undefined, field = ''): RestoreStep['changedAgain'] {
-  if (one === undefined) return null;
-  const { change } = one;
-  return { at: change.observedAt, by: fieldIn(change, field)?.actor ?? change.actor };
+function actorOf(change: HistoryChange, field: string | undefined): Actor | null {
+  return fieldIn(change, field)?.actor ?? change.actor;
+}
+
+function againOf(one: SidedChange | undefined, field?: string): RestoreStep['changedAgain'] {
+  return one === undefined ? null : { at: one.change.observedAt, by: actorOf(one.change, field) };
 }

@@ -1,41 +1,13 @@
 import { expect, it } from 'vitest';
-import { compileRules, type FieldRules } from '../../../src/feed/detect/rules.js';
-import { recordsAsOf } from '../../../src/feed/history/as-of.js';
-import { recordHistory, type RecordHistory } from '../../../src/feed/history/record-history.js';
-import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
+import type { FieldRules } from '../../../src/feed/detect/rules.js';
+import type { RecordHistory } from '../../../src/feed/history/record-history.js';
 import type { HistoryLimits } from '../../../src/feed/store/commit.js';
-import type { CrmRecord, UncheckedRecord } from '../../../src/crm/record.js';
-import { listedApi } from '../../support/listed.js';
+import { historyList, KEPT } from '../../support/history-list.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList, type SweptListOptions } from '../../support/swept-list.js';
 
 const test = useRedis();
-const KEPT: HistoryLimits = { keepMs: 90 * 86_400_000, changes: 1_000 };
-const SOON = { confirm: 1, afterMs: 0, maxShare: 1, maxCount: 100 };
 const at = (stamp: string) => ({ '수정 날짜': stamp });
-
-/** A list with a history: `show` sweeps it and gives the time after it, ms. */
-function list(limits: HistoryLimits | null = KEPT, rules: FieldRules = {}) {
-  const swept = sweptList(test, listedApi([]));
-  const { clock } = swept;
-  const storeWith = (history: HistoryLimits | null): SweepStore =>
-    createSweepStore(test.redis, test.keys, 'acme', { history: history && { ...history, clock } });
-  const store = storeWith(limits);
-  const show = async (records: readonly UncheckedRecord[], more: SweptListOptions = {}): Promise<number> => {
-    const options = { store, rules, removals: SOON, minutesLater: 1, ...more };
-    await swept.show(records, options);
-    return clock.now();
-  };
-  const compiled = compileRules('people', rules);
-  const history = async (id: string, { limit = 50, from = '' } = {}): Promise<RecordHistory> =>
-    await recordHistory(store, { id, rules: compiled, limit, ...(from !== '' && { from }) });
-  const asOf = async (atMs: number): Promise<CrmRecord[]> => {
-    const records: CrmRecord[] = [];
-    for await (const one of recordsAsOf(store, { list: 'people', atMs })) records.push(one);
-    return records.sort((one, other) => (one.id < other.id ? -1 : 1));
-  };
-  return { ...swept, show, history, asOf, storeWith };
-}
+const list = (...given: [limits?: HistoryLimits, rules?: FieldRules]) => historyList(test, ...given);
 
 const lines = ({ changes }: RecordHistory): string[] =>
   changes.map(({ type, sequence, changes: fields }) =>

@@ -13,7 +13,7 @@ describe('actions', () => {
   const eventOf = (record: string, fields: object = {}) =>
     personEvent(record, 1, { fields, changes: [{ field: '이름', before: 'old', after: 'new' }] });
 
-  it('actions: who only reads can do none, but preview a rule', async () => {
+  it('actions: who only reads can do none, but preview a rule and read a history', async () => {
     const page = await open({ http: { tokens: TOKENS } });
     const { paths } = await page.get<{ paths: Record<string, object> }>('/api/openapi.json', READER);
     const actions = Object.keys(paths).filter((path) => 'post' in paths[path]!);
@@ -22,7 +22,7 @@ describe('actions', () => {
       const { status } = await page.act(path.replaceAll(/\{\w+\}/g, 'x'), {}, READER);
       if (status !== 403) allowed.push(path);
     }
-    expect(allowed).toEqual(['/api/rules/preview']);
+    expect(allowed.sort()).toEqual(['/api/lists/{workspace}/{list}/history', '/api/rules/preview']);
     expect(actions.length).toBeGreaterThan(15);
   });
 
