@@ -10,6 +10,7 @@ import { delayPerRequest } from './delay-per-request.js';
 import { filesOfAnEdit } from './files-of-an-edit.js';
 import { freshness } from './freshness.js';
 import { growth } from './growth.js';
+import { history } from './history.js';
 import { latency } from './latency.js';
 import { many } from './many.js';
 import { memory } from './memory.js';
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
     many,
     scaling,
     filesOfAnEdit,
+    history,
     receipts,
     rules,
     tryPreview,
