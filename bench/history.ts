@@ -70,7 +70,7 @@ function pastOf(id: string, sequence: number, atMs: number): Buffer {
     단계: sequence % 2 === 0 ? '제안' : '계약',
     '수정 날짜': new Date(atMs - ROUND_MS).toISOString(),
   };
-  return packPast(id, { past: { at, undo: { was: 'other', fields } }, event, sequence });
+  return packPast({ past: { at, undo: { was: 'other', fields } }, event, sequence });
 }
 
 async function writeHistory(redis: Redis, records: number, rounds: number) {

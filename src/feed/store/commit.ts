@@ -179,8 +179,8 @@ function historyArguments(history: CommitOptions['history'], masks: string | und
   return [history.clock.now(), masks, history.changes, history.keepMs];
 }
 
-function packedPast({ key, state, event, past }: RecordWrite): Argument {
-  return state === null || past === undefined ? '' : packPast(key, { past, event, sequence: state.sequence });
+function packedPast({ state, event, past }: RecordWrite): Argument {
+  return state === null || past === undefined ? '' : packPast({ past, event, sequence: state.sequence });
 }
 
 function timerArguments(writes: readonly RecordWrite[]): Argument[] {

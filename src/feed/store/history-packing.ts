@@ -1,17 +1,19 @@
 /**
  * How a history stores what undoes a decision:
  *
- *     version · when · kind · sequence · time of the event · id of the event · checksum · deflated text · where the one before it is
+ *     version · when · kind · sequence · time of the event · id of the event · former values · more · where the one before it is
  *
- * The text is JSON: the former values, and what only some events have. The script that stores it adds the last part, and reads that and the time.
+ * The values are compact (compact.ts), and `more` is what only some events have. The script that stores it adds the last part, and reads that and the time.
  */
 import { z } from 'zod';
+import type { UncheckedRecord } from '../../crm/record.js';
 import type { Past, Undo } from '../detect/undo.js';
 import type { Actor, ChangeClass, ChangeEvent } from '../../events/types.js';
-import { readJson, unreadable, type StoredAt } from '../../redis/stored.js';
-import { packNumber, readPackedNumber, readText, withText } from './packing.js';
+import { checked, unreadable, type StoredAt } from '../../redis/stored.js';
+import { compact, CompactReader } from './compact.js';
+import { packNumber, readPackedNumber } from './packing.js';
 
-/** One byte. Increase it with every change of the format or of the dictionary. */
+/** One byte. Increase it with every change of the format. */
 const VERSION = 'A';
 const WHEN_BYTES = 6;
 const HEAD_BYTES = VERSION.length + WHEN_BYTES;
@@ -50,7 +52,6 @@ const facts = z.object({
   actor: actor.exactOptional(),
   actors: z.record(z.string(), actor).exactOptional(),
 });
-const text = z.tuple([z.record(z.string(), z.unknown()).nullable(), facts]);
 
 interface PackedPast {
   past: Past;
@@ -58,7 +59,7 @@ interface PackedPast {
   sequence: number;
 }
 
-export function packPast(key: string, { past: { at, undo }, event, sequence }: PackedPast): Buffer {
+export function packPast({ past: { at, undo }, event, sequence }: PackedPast): Buffer {
   const atMs = Date.parse(at);
   const when = Buffer.alloc(WHEN_BYTES);
   when.writeUIntBE(Math.max(0, atMs), 0, WHEN_BYTES);
@@ -68,8 +69,14 @@ export function packPast(key: string, { past: { at, undo }, event, sequence }: P
   const head = Buffer.concat([Buffer.from(VERSION), when, Buffer.of(bits), packNumber(sequence), ...ofEvent]);
   const { mergedInto, actor, actors } = kept ?? {};
   const more = { ...(mergedInto !== undefined && { mergedInto }), ...(actor && { actor }), ...(actors && { actors }) };
-  const values = undo.was === 'absent' ? null : undo.was === 'whole' ? undo.record : undo.fields;
-  return withText(head, JSON.stringify([values, more]), key);
+  const values = Object.keys(more).length === 0 ? [] : [compact(more)];
+  return Buffer.concat([head, ...formerValues(undo), ...values]);
+}
+
+/** A whole record as it is stored, as one long text. */
+function formerValues(undo: Undo): Buffer[] {
+  if (undo.was === 'absent') return [];
+  return [compact(undo.was === 'whole' ? JSON.stringify(undo.record) : undo.fields)];
 }
 
 function kindOf(event: PastEvent | null, { was }: Undo): number {
@@ -97,30 +104,40 @@ function packSigned(number: number): Buffer {
 }
 
 /** @param at.field the id of the entry @throws CF_STATE_UNREADABLE: not written by this release */
-export function unpackPast(stored: Buffer, key: string, at: { key: string; field: string }): StoredPast {
+export function unpackPast(stored: Buffer, at: { key: string; field: string }): StoredPast {
   const place: StoredAt = { what: 'a change of a history', ...at };
   if (stored[0] !== VERSION.charCodeAt(0) || stored.length < HEAD_BYTES + PLACE_BYTES)
     throw unreadable(place, `${stored.length} bytes without format version ${VERSION}`);
+  try {
+    return readPast(stored.subarray(0, stored.length - PLACE_BYTES), place);
+  } catch {
+    throw unreadable(place, `${stored.length} bytes that are no change`);
+  }
+}
+
+function readPast(stored: Buffer, place: StoredAt): StoredPast {
   const atMs = stored.readUIntBE(VERSION.length, WHEN_BYTES);
   const bits = stored[HEAD_BYTES] ?? 0;
   const { number: sequence, end } = readPackedNumber(stored, HEAD_BYTES + 1);
   const verb = VERBS[bits % UNDO_BIT] ?? null;
   const lag = verb === null ? { number: 0, end } : readPackedNumber(stored, end);
   const head = verb === null ? end : lag.end + EVENT_BYTES;
-  const json = readText(stored.subarray(0, stored.length - PLACE_BYTES), head, key);
-  if (json === null) throw unreadable(place, `${stored.length} bytes whose checksum is wrong`);
-  const [values, more] = readJson(text, json, place);
+  const reader = new CompactReader(stored, head);
+  const undo = undoIn(bits, reader);
+  const more = reader.isAtEnd ? {} : checked(facts, reader.read(), place);
   const time = atMs - (lag.number % 2 === 1 ? -(lag.number + 1) / 2 : lag.number / 2);
   const event = verb && {
     ...{ id: `evt_${stored.toString('hex', lag.end, head)}`, verb, time: new Date(time).toISOString(), ...more },
     class: (bits & REFRESHED_BIT) === 0 ? ('edited' as const) : ('refreshed' as const),
     ...((bits & REAPPEARED_BIT) !== 0 && { reappeared: true as const }),
   };
-  return { at: new Date(atMs).toISOString(), undo: undoIn(bits, values), event, sequence };
+  return { at: new Date(atMs).toISOString(), undo, event, sequence };
 }
 
-function undoIn(bits: number, values: Readonly<Record<string, unknown>> | null): Undo {
+function undoIn(bits: number, reader: CompactReader): Undo {
   const was = UNDOES[(bits >> 3) & 3] ?? 'absent';
-  if (was === 'absent' || values === null) return { was: 'absent' };
-  return was === 'whole' ? { was, record: values } : { was, fields: values };
+  if (was === 'absent') return { was };
+  const values = reader.read();
+  if (was === 'whole') return { was, record: JSON.parse(String(values)) as UncheckedRecord };
+  return { was, fields: values as UncheckedRecord };
 }

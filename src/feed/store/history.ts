@@ -128,7 +128,7 @@ async function* pastsFrom(
   for (;;) {
     for (let at = 0; at + 1 < pasts.length; at += 2) {
       const [place = '', packed] = [pasts[at]?.toString('latin1'), pasts[at + 1]];
-      if (packed !== undefined) yield { place, ...unpackPast(packed, of.key, { key, field: place }) };
+      if (packed !== undefined) yield { place, ...unpackPast(packed, { key, field: place }) };
     }
     if (next.length === 0) return;
     // What is read before is changed no more, and may be trimmed: then the history ends earlier.

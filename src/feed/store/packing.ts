@@ -28,11 +28,6 @@ export function packRecord(key: string, record: SerialisedRecord): Buffer {
   const facts = JSON.stringify(rest);
   const text = image === null ? facts : `${facts}\n${image}`;
   const head = Buffer.concat([Buffer.from(VERSION, 'latin1'), packDigest(digest), packNumber(sequence)]);
-  return withText(head, text, key);
-}
-
-/** A head, followed by a text of the CRM about the record with this key. */
-export function withText(head: Buffer, text: string, key: string): Buffer {
   const deflated = deflateRawSync(text, { ...DEFLATE, dictionary: withKey(DICTIONARY, key) });
   return Buffer.concat([head, checksumOf(head, text), deflated]);
 }
@@ -112,7 +107,7 @@ export function unpackRecord(stored: Buffer, { hash, key }: { hash: string; key:
 }
 
 /** Null when the checksum does not fit. */
-export function readText(stored: Buffer, head: number, key: string): string | null {
+function readText(stored: Buffer, head: number, key: string): string | null {
   const start = head + CHECKSUM_BYTES;
   if (stored.length <= start) return null;
   const text = inflated(stored.subarray(start), withKey(DICTIONARY, key));
