@@ -32,9 +32,9 @@ const recordHistory = z
   .meta({ id: 'RecordHistory' });
 
 /** The id is in the body: what is in the address is logged. */
-export const readHistory = defineAction({
+export const readRecordHistory = defineAction({
   name: 'history',
-  id: 'readHistory',
+  id: 'readRecordHistory',
   on: 'lists',
   route: 'POST /api/lists/:workspace/:list/history',
   about: ['The changes of one record, newest first.', '레코드 하나의 변경. 최근 것부터.'],

@@ -1,5 +1,5 @@
 /** The time line of a record. */
-import { readHistory } from '../../actions/history.js';
+import { readRecordHistory } from '../../actions/history.js';
 import type { HistoryChange, RecordHistory } from '../../feed/history/record-history.js';
 import { textOfActor } from '../../events/actor.js';
 import type { Speech } from '../../actions/define.js';
@@ -7,7 +7,7 @@ import { commandOf } from '../action-command.js';
 import { localTime, recordTitle } from '../print-event.js';
 import { cut, printable } from '../text.js';
 
-export const history = commandOf(readHistory, {
+export const history = commandOf(readRecordHistory, {
   text: (found, { words }) => historyText(found as RecordHistory, words),
 });
 

@@ -73,6 +73,13 @@ export async function* everyDigest(
   } while (cursor !== FIRST_CURSOR);
 }
 
+/** The stored records of a list, in steps. A record may come twice. */
+export async function* everyRecord(scope: WorkspaceRedis, list: ListName) {
+  const { redis, keys, workspace } = scope;
+  for await (const step of redis.hscanBufferStream(keys.records(workspace, list), { count: SCAN_COUNT }))
+    yield unpackAll(scope, list, recordsIn(step as Buffer[]));
+}
+
 /** Fields and values in turns, as HSCAN gives them. */
 export function recordsIn(flat: readonly Buffer[]): [key: string, value: Buffer][] {
   const records: [string, Buffer][] = [];
