@@ -59,12 +59,18 @@ function docOf(option: Option): OptionDoc {
 
 function isOptional(option: Option): boolean {
   if (ts.isPropertySignature(option)) return option.questionToken !== undefined;
-  if (!ts.isPropertyAssignment(option) || !ts.isCallExpression(option.initializer)) return false;
-  const { expression } = option.initializer;
-  return (
-    ts.isPropertyAccessExpression(expression) && ['optional', 'default', 'prefault'].includes(expression.name.text)
-  );
+  return ts.isPropertyAssignment(option) && mayBeLeftOut(option.initializer);
 }
+
+/** Also within what only marks a schema: `secret(….default({}))`. */
+function mayBeLeftOut(schema: ts.Node | undefined): boolean {
+  if (schema === undefined || !ts.isCallExpression(schema)) return false;
+  const { expression, arguments: given } = schema;
+  if (ts.isIdentifier(expression)) return ['secret', 'address'].includes(expression.text) && mayBeLeftOut(given[0]);
+  return ts.isPropertyAccessExpression(expression) && OPTIONAL.includes(expression.name.text);
+}
+
+const OPTIONAL = ['optional', 'default', 'prefault'];
 
 function oneLine(text = ''): string {
   return text.replace(/\s+/g, ' ').trim();
