@@ -20,12 +20,19 @@ interface ByHand<Input extends z.ZodObject, Answer extends z.ZodType> {
   text?: (answer: z.output<Answer>, shown: { input: z.output<Input>; words: Speech; io: Io }) => string;
 }
 
+/** They ask nothing of the CRM and of handlers. */
+const BY_LAST_VALID: ReadonlySet<string> = new Set([
+  ...['dead retry', 'dead drop', 'pause', 'resume', 'skip', 'replay stop', 'subscriptions show'],
+  ...['audit', 'held', 'accept', 'discard', 'resync'],
+]);
+
 export function commandOf<Input extends z.ZodObject, Answer extends z.ZodType<object>>(
   action: Action<Input, Answer, Acting>,
   { rows, text }: ByHand<Input, Answer> = {},
 ): DefineCommand {
   const { confirm, says, failed } = action;
   return defineFeedCommand<Record<string, Parameter<unknown>>>({
+    byLastValid: BY_LAST_VALID.has(action.name),
     input: {
       ...termsOf(action),
       ...(confirm && { yes: flag('do not ask') }),

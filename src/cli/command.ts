@@ -129,6 +129,8 @@ export interface CommandService extends Known {
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
   readonly input: Parameters;
   readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;
+  /** It needs Redis only, so the configuration of the running service will do where a new one is refused. @defaultValue false */
+  readonly byLastValid?: boolean;
 }): DefineCommand {
   return defineCommand({
     input: spec.input,
@@ -140,7 +142,8 @@ export function defineFeedCommand<Parameters extends Record<string, Parameter<un
           if (value !== undefined && value !== null) resolved[name] = parameter.resolve?.(value, known) ?? value;
         }
       };
-      return withFeed(io, input.config, (service) => spec.run(resolved as typeof input, service, io), check);
+      const run = (service: CommandService) => spec.run(resolved as typeof input, service, io);
+      return withFeed(io, input.config, run, { check, byLastValid: spec.byLastValid });
     },
   });
 }
@@ -149,12 +152,13 @@ export async function withFeed<T>(
   io: Io,
   path: string | undefined,
   use: (service: CommandService) => Promise<T>,
-  check: (known: Known) => void = () => undefined,
+  { check = () => undefined, byLastValid }: { check?: (known: Known) => void; byLastValid?: boolean | undefined } = {},
 ): Promise<T> {
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
   const { decidingIn, openService } = await import('../service/process.js');
-  const options = { path, quiet: true, signal: io.signal, check: (loaded: Config) => check(knownOf(loaded)) };
+  const asked = { path, quiet: true, signal: io.signal, ...(byLastValid && { byLastValid }) };
+  const options = { ...asked, check: (loaded: Config) => check(knownOf(loaded)) };
   const { feed, config, auditWith } = await openService(io, options);
   try {
     const { who, log } = decidingIn(io);

@@ -11,7 +11,8 @@ import { configFromEnvironment, envValue, replaceVariables, withHttpOfEnvironmen
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
 import { parseConfig, type ParseOptions } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
-import type { Config } from './schema.js';
+import { isObject } from '../crm/record.js';
+import { configSchema, type Config } from './schema.js';
 
 /** Where a configuration is looked for. */
 export interface LoadOptions {
@@ -56,8 +57,7 @@ export async function loadWith(
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
-  const read = extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
-  const { raw, files, ...found } = read;
+  const { raw, files, ...found } = await readFile(file, { cwd, env, library });
   const redisUrl = variableIn(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
   const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
@@ -70,6 +70,28 @@ interface Read {
   collected: readonly LocatedProblem[];
   /** Where an option stands. Only JSON shows it: code is evaluated, and its values have no places. */
   locate?: (path: Path) => Place;
+}
+
+/** The Redis of a configuration that is refused: it must be valid, or be given by `REDIS_URL`. Null: it is not known, or there is no file. */
+export async function namedRedis({ cwd = process.cwd(), env = process.env, path, library = ownLibrary }: LoadOptions) {
+  const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
+  if (file === undefined) return null;
+  const url = variableIn(env, 'REDIS_URL');
+  const raw = await readFile(file, { cwd, env, library }).then(
+    (read) => read.raw,
+    () => (url === undefined ? null : {}),
+  );
+  const given = isObject(raw) ? configSchema.shape.redis.safeParse(raw['redis'] ?? {}) : null;
+  if (given?.data === undefined) return null;
+  const { cluster, ...redis } = given.data;
+  return { file, redis: { ...redis, url: url ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) } };
+}
+
+type Reading = Required<Pick<LoadOptions, 'cwd' | 'env' | 'library'>>;
+
+async function readFile(file: string, { cwd, env, library }: Reading): Promise<Read> {
+  const source = nameOf(file, cwd);
+  return extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {

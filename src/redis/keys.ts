@@ -19,6 +19,9 @@ export class Keys {
   /** stream, field `entry` (JSON): who did what, for as long as `audit.keep` says. */
   audit = (): string => `${this.prefix}:audit`;
 
+  /** string (JSON): the configuration that a process has begun with last, without secrets and code (service/last-valid.ts). */
+  configuration = (): string => `${this.prefix}:configuration`;
+
   /** string (JSON): the file of rules as a process has read it last, and whether a person has decided that it is gone for good. */
   rules = (): string => `${this.prefix}:rules`;
 

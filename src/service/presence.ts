@@ -10,6 +10,7 @@ import { runLoop } from '../kit/loop.js';
 import { packageVersion } from '../kit/package-files.js';
 import { createNoticeStore } from '../log/notices.js';
 import { createProcessRegistry, type ProcessStatus } from '../redis/process-registry.js';
+import { keepingValid } from './last-valid.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
@@ -30,6 +31,7 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
   const stepped = watchSteps(clock);
+  const keepValid = keepingValid(context);
   const self = {
     id: randomUUID(),
     version: packageVersion(),
@@ -59,6 +61,7 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
     };
     await registry.beat(facts, LIFE_MS);
+    await keepValid();
     return BEAT_MS;
   };
   let running: Promise<void>[] = [];

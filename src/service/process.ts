@@ -15,6 +15,7 @@ import type { Role } from '../../workers/all.js';
 import { openWithBudgets, type OpenedChangefeed } from './changefeed.js';
 import type { Refused } from './running-rules.js';
 import { watchConfig } from './watch-config.js';
+import { lastValid } from './last-valid.js';
 import { stateDirOf } from './state-dir.js';
 
 export interface Terminal {
@@ -48,6 +49,8 @@ interface ReadOptions {
 
 export interface OpenOptions extends ReadOptions {
   signal?: AbortSignal | undefined;
+  /** Where the configuration is refused, that of the running service does: nothing is asked of the CRM and of handlers. @defaultValue false */
+  byLastValid?: boolean;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
   /** Why the configuration was not applied when it last changed, and since when; null if it was. */
@@ -70,9 +73,24 @@ const INTERACTIVE_ATTEMPTS = 5;
 
 /** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw; the signal's reason when aborted */
 export async function openService(world: ServiceWorld, options: OpenOptions = {}): Promise<OpenedService> {
-  const loaded = await load(world, options);
+  const { byLastValid = false } = options;
+  const loaded = await load(world, options).catch((refusal: unknown) => {
+    if (!byLastValid) throw refusal;
+    return loadLastValid(refusal, world, options);
+  });
   options.check?.(loaded.config);
   return await open(world, loaded, options);
+}
+
+async function loadLastValid(refusal: unknown, world: ServiceWorld, { path }: ReadOptions): Promise<Loaded> {
+  const { cwd, env } = world;
+  const log = quietLog(world);
+  const stateDir = stateDirOf({ cwd, env, home: homedir() });
+  const { config, since, file } = await lastValid(refusal, { cwd, env, path, stateDir, log });
+  const [first = '', problem = first] = messageOf(refusal).split('\n');
+  const why = problem.trim().replace(/\.$/, '');
+  sayOn(world, `The configuration is not valid (${why}): the one that runs since ${since} is used.`);
+  return { config, files: [file], rulesFile: null, log };
 }
 
 async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> {

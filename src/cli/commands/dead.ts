@@ -13,6 +13,7 @@ const DEFAULT_LIMIT = 100;
 const json = flag('one per line as JSON');
 
 const list = defineFeedCommand({
+  byLastValid: true,
   input: {
     subscription: termOf(action, 'subscription'),
     type: typeOption('only these event types, separated by commas (* allowed)'),
@@ -34,6 +35,7 @@ const list = defineFeedCommand({
 });
 
 const show = defineFeedCommand({
+  byLastValid: true,
   input: {
     ids: restArguments('ids of events', asText, '<…>'),
     subscription: termOf(action, 'subscription'),

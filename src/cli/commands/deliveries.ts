@@ -21,6 +21,7 @@ const event: Parameter<string | undefined> = {
 };
 
 export const deliveries = defineFeedCommand({
+  byLastValid: true,
   input: {
     event,
     record: recordOption('the deliveries of one record: its list and its id'),

@@ -8,6 +8,7 @@ import { say } from '../answers.js';
 import { count, printable } from '../text.js';
 
 export const explain = defineFeedCommand({
+  byLastValid: true,
   input: {
     list: listArgument('its list'),
     id: argument('its id', asText),

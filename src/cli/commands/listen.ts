@@ -8,6 +8,7 @@ import { wordsFor } from '../../words/words.js';
 
 /** Only reads the log: the service has no subscription for it, and no queue. */
 export const listen = defineFeedCommand({
+  byLastValid: true,
   input: {
     forwardTo: option('url', 'where each event is posted, such as http://localhost:3000/hook', httpUrl),
     on: typeOption('only these event types, separated by commas (* allowed)', 'on'),

@@ -10,6 +10,7 @@ import { typesFile } from '../schema-types.js';
 import { printable, table } from '../text.js';
 
 export const schema = defineFeedCommand({
+  byLastValid: true,
   input: {
     lists: listArguments('only these lists'),
     types: flag('TypeScript types of the records, for your handlers'),

@@ -13,6 +13,7 @@ import { count, cut } from '../text.js';
 const REDRAW_MS = 2_000;
 
 export const status = defineFeedCommand({
+  byLastValid: true,
   input: {
     json: flag('print it as JSON; with --watch, a line each time'),
     check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),

@@ -4,6 +4,7 @@ import { defineFeedCommand, flag } from '../command.js';
 import { table } from '../text.js';
 
 const list = defineFeedCommand({
+  byLastValid: true,
   input: { json: flag('one per line as JSON') },
   async run({ json = false }, { feed, config }, io) {
     const configured = config.subscriptions.map(({ name }) => name);

@@ -10,6 +10,7 @@ import { printable, widthOf } from '../text.js';
 const INDENT = ' '.repeat(10);
 
 export const tail = defineFeedCommand({
+  byLastValid: true,
   input: {
     json: flag('one CloudEvent per line'),
     from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),

@@ -8,6 +8,7 @@ import { asText, defineFeedCommand, flag, option } from '../command.js';
 import { type Colours, fitted, fittedTable, printable } from '../text.js';
 
 export const todos = defineFeedCommand({
+  byLastValid: true,
   input: {
     since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),
     workspace: workspaceOption('only this workspace'),
