@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
+import { createNoticeStore } from '../../src/log/notices.js';
 import { openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { dumpOf } from '../support/dump.js';
@@ -21,7 +22,9 @@ it('stored forms: what is written to Redis has the forms of its format number', 
   const refuse = (): never => {
     throw new PermanentError('refused');
   };
-  const feed = await openFeed(test, {
+  // Problems are reported when they have lasted: one is raised below.
+  const options = { reportsProblems: false };
+  const config = {
     workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { ...lists, ...off } }],
     subscriptions: [
       defineHandler({ ...all, name: 'receives', start: 'snapshot', handle: () => Promise.resolve() }),
@@ -30,7 +33,8 @@ it('stored forms: what is written to Redis has the forms of its format number', 
       defineHandler({ ...all, name: 'waits', digest: { at: '09:00' }, handleDigest: () => Promise.resolve() }),
       defineHandler({ ...all, name: 'rests', handle: () => Promise.resolve() }),
     ],
-  });
+  };
+  const feed = await openFeed(test, config, options);
   await feed.start(['dispatch', 'handle']);
   const sweepTwice = async (): Promise<void> => {
     for (let times = 0; times < 2; times += 1)
@@ -38,6 +42,10 @@ it('stored forms: what is written to Redis has the forms of its format number', 
   };
   await sweepTwice();
   await feed.pause('rests', 'for lunch');
+  const problem = { workspace: 'acme', kind: 'subscription.disabled', subject: 'subscription:rests' } as const;
+  const said = { severity: 'warning', facts: { subscription: 'rests' }, since: null, list: null } as const;
+  const notices = createNoticeStore(test.redis, test.keys);
+  await notices.raise({ ...problem, ...said, at: new Date().toISOString() }, Date.now());
   crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: 'renamed' };
   crm.lists.todo[0] = { ...crm.lists.todo[0]!, 완료: crm.lists.todo[0]!['완료'] !== true };
   crm.lists.people.pop();
