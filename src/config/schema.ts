@@ -243,7 +243,7 @@ const workspaceOptions = strictOptions({
     .readonly()
     .default({}),
   /**
-   * How long the changes of each record are kept, apart from the log, see guides/history.md. False: no history is kept, and what is stored of it
+   * How long the changes of each record are kept, apart from the log, see history.md. False: no history is kept, and what is stored of it
    * is removed. @defaultValue 90 days, 200,000 changes of each list
    */
   history: history.prefault({}),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { appendFile, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -110,6 +111,21 @@ describe('ndjson: a file', () => {
     const [torn, ...whole] = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(torn).toBe('{"specversion":"1.0","id":"evt_');
     expect(whole.map((line) => (JSON.parse(line) as { subject: string }).subject)).toEqual(['a', 'b']);
+  });
+
+  it('ndjson: a line that another process is writing is not cut off', async () => {
+    const other = `${JSON.stringify(sampleEvent('other'))}\n`;
+    await writeFile(path, other.slice(0, 10));
+    // Both wait in one process, and the shorter wait ends first.
+    const part = Math.ceil((other.length - 10) / 20);
+    const writing = (async () => {
+      for (let at = 10; at < other.length; at += part) {
+        await setTimeout(2);
+        await appendFile(path, other.slice(at, at + part));
+      }
+    })();
+    await Promise.all([writing, write({}, 'a')]);
+    expect(await subjectsIn(path)).toEqual(['other', 'a']);
   });
 
   it('ndjson: fails the delivery with the reason when it cannot write, and recovers', async () => {

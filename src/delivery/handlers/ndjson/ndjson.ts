@@ -4,6 +4,7 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { z } from 'zod';
+import { systemClock } from '../../../kit/clock.js';
 import { ChangefeedError, messageOf } from '../../../kit/errors.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { strictOptions, text } from '../../../kit/schema/fields.js';
@@ -127,6 +128,8 @@ function fileSink(path: string): Sink {
 /** Not through a symbolic link: in a folder where others may write, it could lead to any file of this user. */
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
+const LINE_END = 0x0a;
+
 /** Events are people's data: only the owner may read a new file. */
 async function appendLine(path: string, line: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -139,12 +142,23 @@ async function appendLine(path: string, line: string): Promise<void> {
   }
 }
 
+/** While another process writes, its line grows page by page. */
+const GROWS_MS = 20;
+
 /** Terminates a line that a crash or a full disk has cut off, so that the next line stays readable. */
 async function endLine(handle: FileHandle): Promise<void> {
-  const { size } = await handle.stat();
-  if (size === 0) return;
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  if (bytesRead === 1 && buffer[0] !== 0x0a) await writeWhole(handle, Buffer.from('\n'));
+  for (let before = -1; ;) {
+    const { size } = await handle.stat();
+    if (size === 0) return;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    if (bytesRead !== 1 || buffer[0] === LINE_END) return;
+    if (size === before) {
+      await writeWhole(handle, Buffer.of(LINE_END));
+      return;
+    }
+    before = size;
+    await systemClock.sleep(GROWS_MS);
+  }
 }
 
 /** Usually a single write, which the system appends as a whole even if other processes write to the same file. */
