@@ -6,6 +6,8 @@
 export { openChangefeed, type ChangefeedOptions } from './service/changefeed.js';
 export type {
   Changefeed,
+  FindQuery,
+  FoundRecords,
   HintOptions,
   Histories,
   HistoryCall,

@@ -6,6 +6,7 @@ import { RefusedError } from '../ops/server/page/refused.js';
 import { eventsQuery, filterFrom, workspacesFrom } from '../ops/server/page/event-filter.js';
 import { endsOf, eventsBefore } from '../ops/server/page/events-before.js';
 import { definePageAction } from './define.js';
+import { momentOf, short } from './fields.js';
 
 const position = z.string().transform((text, context) => {
   const found = parsePosition(text);
@@ -21,19 +22,25 @@ export const listEvents = definePageAction({
   route: 'GET /api/events',
   about: ['A page of events, newest first.', '이벤트 한 페이지. 최근 것부터.'],
   input: eventsQuery.extend({
+    since: short.describe('begin of the period: a duration such as 7d, or a time (default: all)'),
+    until: short.describe('end of the period: a duration such as 1d, or a time (default: now)'),
     before: position.optional().describe('`next` of the page before'),
     limit: z.coerce.number().int().min(1).max(200).default(50),
   }),
   answer: answers.eventsPage,
   cost: 'log',
   async run(query, { page: { source, views } }) {
-    const { before = new Map<string, string>(), limit } = query;
+    const { limit, record, since, until } = query;
     const workspaces = workspacesFrom(query, source);
+    const sinceMs = since === undefined ? undefined : momentOf(since, 'since');
+    const end = until === undefined ? null : `${momentOf(until, 'until') + 1}-0`;
+    const before = query.before ?? new Map(end === null ? [] : workspaces.map((name) => [name, end]));
     const wanted = filterFrom(query, source);
     // First, so that the stream repeats an event rather than leaving one out.
-    const end = formatPosition(await endsOf(source.log, workspaces));
-    const { events, ...rest } = await eventsBefore(source.log, { workspaces, before, limit, wanted });
-    return { events: await Promise.all(events.map(views)), ...rest, end };
+    const tail = formatPosition(await endsOf(source.log, workspaces));
+    const call = { workspaces, before, limit, sinceMs, record, wanted };
+    const { events, ...rest } = await eventsBefore(source.log, call);
+    return { events: await Promise.all(events.map(views)), ...rest, end: tail };
   },
 });
 

@@ -1,13 +1,11 @@
 /** Actions that read the feed as a whole, and who did what with it. */
 import { z } from 'zod';
 import { AUDIT_OUTCOMES } from '../ops/audit.js';
-import { usage } from '../kit/errors.js';
-import { parseDuration } from '../kit/duration.js';
 import { isoTime } from '../kit/clock.js';
 import * as answers from '../ops/server/page/answers.js';
 import { SAMPLE_MS } from '../ops/server/page/history.js';
 import { defineAction, definePageAction } from './define.js';
-import { short } from './fields.js';
+import { momentOf, short } from './fields.js';
 
 const nothing = z.strictObject({});
 
@@ -93,13 +91,6 @@ export const listAudit = defineAction({
   answer: answers.auditList,
   cost: 'log',
   run: async ({ since, ...query }, { audit }) => ({
-    entries: await audit.read({ ...query, since: since === undefined ? undefined : timeFrom(since) }),
+    entries: await audit.read({ ...query, since: since === undefined ? undefined : isoTime(momentOf(since, 'since')) }),
   }),
 });
-
-function timeFrom(text: string): string {
-  const ms = parseDuration(text);
-  const at = ms === undefined ? Date.parse(text) : new Date().getTime() - ms;
-  if (Number.isNaN(at)) throw usage(`since: found "${text}"; allowed: a duration such as 7d, or a time.`);
-  return isoTime(at);
-}

@@ -48,6 +48,31 @@ export interface TestCall {
   signal?: AbortSignal | undefined;
 }
 
+/** Which records of a list, and how much of each. */
+export interface FindQuery {
+  /** Conditions on fields, all must hold: those of `where` on the value after a change. @defaultValue all */
+  where?: Readonly<Record<string, unknown>> | undefined;
+  /** Only records whose name contains one of these. @defaultValue all */
+  names?: readonly string[] | undefined;
+  /** Only these fields, and the id. @defaultValue all */
+  fields?: readonly string[] | undefined;
+  /** A field; with `-` before it, the highest first. Records without a value are last. @defaultValue by id */
+  sort?: string | undefined;
+  /** At most so many, 1 to 200. @defaultValue 20 */
+  limit?: number | undefined;
+  /** `next` of the answer before. */
+  from?: string | undefined;
+}
+
+/** Records as they are now. */
+export interface FoundRecords {
+  records: CrmRecord[];
+  /** `from` of the next answer; null when there are no more. */
+  next: string | null;
+  /** ISO 8601: when the list was last read whole; null: not yet, and records may be missing. */
+  asOf: string | null;
+}
+
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
   /** The names of a workspace's lists, those that are not polled included. */
@@ -56,6 +81,11 @@ export interface Inspector {
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
   /** The stored record; null when there is none, or when only a digest of it is stored. */
   record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
+  /**
+   * The stored records by conditions, in an order.
+   * @throws ChangefeedError CF_USAGE also when only the keys of the list are stored, or a condition is none
+   */
+  find(list: ListName, query?: FindQuery, workspace?: string): Promise<FoundRecords>;
   /** The events of a record that are among the newest of the log, oldest first. */
   events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */

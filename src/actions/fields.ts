@@ -1,5 +1,8 @@
 /** Fields that several actions take, and what they are called. */
 import { z } from 'zod';
+import { systemClock } from '../kit/clock.js';
+import { parseDuration } from '../kit/duration.js';
+import { usage } from '../kit/errors.js';
 
 export const subscription = z.string().describe('the name of a subscription');
 export const workspace = z.string().optional().describe('only this workspace (default: all)');
@@ -16,3 +19,11 @@ export const short = z.string().min(1).max(2_000).optional();
 
 /** The fields that name one list. */
 export const ofList = { workspace: workspaceOf, list };
+
+/** A duration is a time so long ago; ms. @throws ChangefeedError CF_USAGE */
+export function momentOf(text: string, name: string): number {
+  const ms = parseDuration(text);
+  const at = ms === undefined ? Date.parse(text) : systemClock.now() - ms;
+  if (Number.isNaN(at)) throw usage(`${name}: found "${text}"; allowed: a duration such as 7d, or a time.`);
+  return at;
+}

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
+import { found, story } from '../ops/server/page/record-answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction } from './define.js';
-import { dryRun, list, ofList, workspace, workspaceOf } from './fields.js';
+import { dryRun, list, ofList, short, workspace, workspaceOf } from './fields.js';
 
 export const readTodos = definePageAction({
   name: 'todos',
@@ -33,6 +34,53 @@ export const readSchema = defineAction({
   input: z.strictObject(ofList),
   answer: answers.schema,
   run: async ({ workspace, list: name }, { feed }) => readableTexts(await feed.lists.schema(name, workspace)),
+});
+
+/** Its conditions would make an address too long, and may quote a record. */
+export const findRecords = defineAction({
+  name: 'find',
+  id: 'findRecords',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/find',
+  about: [
+    'The records of a list as they are now, by conditions on fields and by names, in the order of a field.',
+    '목록의 현재 레코드. 필드 조건과 이름으로 찾고, 필드 순서로 정렬합니다.',
+  ],
+  input: z.strictObject({
+    ...ofList,
+    where: z
+      .looseObject({})
+      .optional()
+      .describe('conditions on fields, all must hold, such as {"금액":{"gte":1000000},"단계":["제안","협상"]}'),
+    names: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('only records whose name contains one of these'),
+    fields: z.array(z.string().max(200)).min(1).max(200).optional().describe('only these fields (default: all)'),
+    sort: z.string().min(1).max(200).optional().describe('a field; with "-" before it, the highest first'),
+    limit: z.coerce.number().int().min(1).max(200).default(20).describe('at most so many (default: 20)'),
+    from: short.describe('`next` of the answer before'),
+  }),
+  answer: found,
+  reads: true,
+  cost: 'records',
+  run: async ({ workspace, list: name, ...query }, { feed }) =>
+    readableTexts(await feed.lists.find(name, query, workspace)),
+});
+
+/** The id is in the body: what is in the address is logged. */
+export const explainRecord = defineAction({
+  name: 'explain',
+  id: 'explainRecord',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/explain',
+  about: ['Why a record did or did not yield events.', '레코드가 왜 이벤트를 만들었는지, 또는 만들지 않았는지.'],
+  input: z.strictObject({ ...ofList, id: z.string().min(1).max(2_000).describe('its id') }),
+  answer: story,
+  reads: true,
+  run: async ({ workspace, list: name, id }, { feed }) => readableTexts(await feed.lists.explain(name, id, workspace)),
 });
 
 export const listHeld = defineAction({

@@ -172,7 +172,7 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    lists: createInspector(workspaces),
+    lists: createInspector(context, workspaces),
     ...createHistories(workspaces, clock),
   } satisfies Partial<Changefeed>;
 }

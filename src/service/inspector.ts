@@ -8,6 +8,10 @@ import type { ListName } from '../crm/lists/lists.js';
 import { explainRecord } from '../feed/list/explain.js';
 import type { HeldRecords } from '../ops/server/page/source.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
+import { isoTime } from '../kit/clock.js';
+import { usage } from '../kit/errors.js';
+import type { AppContext } from '../../workers/context.js';
+import { findRecords } from './find-records.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
 /** How many of the newest events of the log are read to find those of a record. */
@@ -36,7 +40,7 @@ async function heldIn({ name, store, lists }: Workspace): Promise<HeldRecords[]>
   return (await Promise.all(all)).flat();
 }
 
-export function createInspector(workspaces: Workspaces): Inspector {
+export function createInspector({ redis, keys, clock }: AppContext, workspaces: Workspaces): Inspector {
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
     const workspace = workspaces.choose(name);
     return { store: workspace.store, rules: listIn(workspace, list).rules };
@@ -49,6 +53,14 @@ export function createInspector(workspaces: Workspaces): Inspector {
     },
     async record(list, id, workspace) {
       return await storedRecord(choose(list, workspace).store, list, id);
+    },
+    async find(list, query = {}, workspace) {
+      const { name, store } = workspaces.choose(workspace);
+      const { rules } = choose(list, workspace);
+      if (rules.list.recognisedOnly) throw usage(`find: of the list "${list}", only the keys of rows are stored.`);
+      const { lastSweep } = (await store.load(list)).state;
+      const found = await findRecords({ redis, keys, workspace: name }, list, { ...query, now: isoTime(clock.now()) });
+      return { ...found, asOf: lastSweep?.completedAt ?? null };
     },
     async events(list, id, workspace) {
       const { store, rules } = choose(list, workspace);

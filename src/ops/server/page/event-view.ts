@@ -109,8 +109,11 @@ function valueView(part: string | null, whole: string | null, value: unknown): V
   return { text, cut: text !== whole, type };
 }
 
+/** Names of fields too: what JSON does not escape is replaced in its text, with one pass over all of it. */
 export function readableTexts<Value>(value: Value): Value {
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value)
+    .replace(/(?!\u200d)\p{Cf}/gu, '')
+    .replace(/[\u007f-\u009f]/gu, '\u2421');
   return JSON.parse(text, (_name, one: unknown) => (typeof one === 'string' ? readable(one) : one)) as Value;
 }
 
@@ -118,11 +121,9 @@ export function readableTexts<Value>(value: Value): Value {
 function readable(text: string): string {
   return (
     text
-      .replace(/(?!\u200d)\p{Cf}/gu, '')
       .replace(/[\u0000-\u0008\u000b-\u001f]/gu, (character) =>
         String.fromCharCode(0x2400 + (character.codePointAt(0) ?? 0)),
       )
-      .replace(/[\u007f-\u009f]/gu, '\u2421')
       // Half a character, where a text was cut.
       .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
   );

@@ -4,13 +4,17 @@ import { timeOfLogId } from '../../../events/log-id.js';
 import { END, formatPosition, type Position } from '../../../events/position.js';
 import { isoTime } from '../../../kit/clock.js';
 import { giveWay } from '../../../kit/give-way.js';
-import type { LogEntry } from '../../../log/entry.js';
+import { inUtf8, type LogEntry } from '../../../log/entry.js';
 import type { EventLog } from '../../../log/event-log.js';
 
 interface BeforeCall {
   workspaces: readonly string[];
   before: Position;
   limit: number;
+  /** The first moment of the events, ms. @defaultValue the beginning of the log */
+  sinceMs?: number | undefined;
+  /** Only events of this record, of which the others need not be parsed. @defaultValue all */
+  record?: string | undefined;
   wanted: (event: ChangeEvent) => boolean;
 }
 
@@ -18,13 +22,15 @@ interface BeforeCall {
 const MOST_SEARCHED = 4_000;
 
 /** `next`: where the next page begins, null at the beginning of the log. `searched` counts what was not found too. */
-export async function eventsBefore(log: EventLog, { workspaces, before, limit, wanted }: BeforeCall) {
+export async function eventsBefore(log: EventLog, call: BeforeCall) {
+  const { workspaces, before, limit, sinceMs, record, wanted } = call;
+  const subject = record === undefined ? null : inUtf8(record);
   const events: LoggedEvent[] = [];
   const reached = new Map(workspaces.map((name) => [name, before.get(name) ?? END]));
   let searched = 0;
   let oldest: string | null = null;
   let next: string | null = null;
-  for await (const entry of newestFirst(log, reached)) {
+  for await (const entry of newestFirst(log, reached, sinceMs)) {
     if (searched === MOST_SEARCHED || events.length === limit) {
       next = formatPosition(reached);
       break;
@@ -32,15 +38,16 @@ export async function eventsBefore(log: EventLog, { workspaces, before, limit, w
     searched += 1;
     oldest = entry.logId;
     reached.set(entry.workspace, oldest);
+    if (subject !== null && entry.subject !== subject) continue;
     const logged = entry.logged();
     if (wanted(logged.event)) events.push(logged);
   }
   return { events, next, searched, searchedBackTo: oldest === null ? null : isoTime(timeOfLogId(oldest)) };
 }
 
-async function* newestFirst(log: EventLog, from: Position): AsyncGenerator<LogEntry> {
-  const workspaces = [...from.keys()];
-  for await (const entries of log.query({ workspaces, order: 'newest', from, limit: MOST_SEARCHED + 1 })) {
+async function* newestFirst(log: EventLog, from: Position, sinceMs?: number): AsyncGenerator<LogEntry> {
+  const range = { from, to: sinceMs === undefined ? undefined : `${sinceMs}-0`, limit: MOST_SEARCHED + 1 };
+  for await (const entries of log.query({ workspaces: [...from.keys()], order: 'newest', ...range })) {
     await giveWay();
     yield* entries;
   }

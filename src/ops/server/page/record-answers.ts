@@ -1,0 +1,32 @@
+/** The answers of the API about records, as schemas. */
+import { z } from 'zod';
+
+const iso = z.string().describe('ISO 8601, UTC');
+const count = z.number().int();
+
+export const found = z
+  .strictObject({
+    records: z.array(z.looseObject({ id: z.string() })).describe('with the fields that were asked for'),
+    next: z.string().nullable().describe('`from` of the next answer; null: there are no more'),
+    asOf: iso.nullable().describe('when the list was last read whole; null: not yet, and records may be missing'),
+  })
+  .meta({ id: 'FoundRecords' });
+
+export const story = z
+  .strictObject({
+    list: z.string(),
+    id: z.string(),
+    known: z.boolean().describe('false: no sweep has seen it'),
+    erased: z.boolean().describe('it was erased, and is left out'),
+    sequence: count.describe('of its last event; 0: none'),
+    kept: z.enum(['image', 'only its key', 'nothing']),
+    page: count.nullable().describe('its page in the last complete sweep; null: on none'),
+    missing: z.looseObject({}).nullable().describe('complete sweeps did not show it: how many, and since when'),
+    gone: z.looseObject({ at: iso }).nullable().describe('since when it is not in the list'),
+    discarded: iso.nullable().describe('since when a person has discarded its removal'),
+    compared: z.array(z.string()).describe('the fields that are compared'),
+    leftOut: z.array(z.strictObject({ field: z.string(), rule: z.string() })).describe('fields that are not'),
+    decisions: z.array(z.looseObject({ at: iso, what: z.string() })).describe('the last ones, oldest first'),
+    lastSweep: z.looseObject({ completedAt: iso }).nullable().describe('the last complete one of its list'),
+  })
+  .meta({ id: 'RecordStory' });
