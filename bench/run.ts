@@ -3,6 +3,7 @@
  * output is one JSON object. Exit code 0 also if a goal is not met: the machine may be busy.
  */
 import { appendFile } from 'node:fs/promises';
+import { assistant } from './assistant.js';
 import { baseline } from './baseline.js';
 import { budget } from './budget.js';
 import { changed } from './changed.js';
@@ -41,6 +42,7 @@ const BENCHES: readonly Bench[] = [
     rules,
     tryPreview,
     verify,
+    assistant,
   ],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */

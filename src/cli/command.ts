@@ -1,7 +1,9 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. */
 import { Argument, Option, type Command } from 'commander';
 import type { entryOf } from '../actions/entry.js';
-import type { OpenedService } from '../service/process.js';
+import type { World } from '../actions/carry-out.js';
+import type { decidingIn, OpenedService } from '../service/process.js';
+import type { Log } from '../kit/log.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
@@ -124,6 +126,8 @@ export interface CommandService extends Known {
   feed: OpenedService['feed'];
   /** Notes who has done what, in the audit and in one line of the log, as what is done on the page. */
   decided: (entry: ReturnType<typeof entryOf>) => Promise<void>;
+  /** Who runs the command, and what an assistant of theirs asks. */
+  assistant: () => { who: ReturnType<typeof decidingIn>['who']; world: World; log: Log };
 }
 
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
@@ -159,14 +163,15 @@ export async function withFeed<T>(
   const { decidingIn, openService } = await import('../service/process.js');
   const asked = { path, quiet: true, signal: io.signal, ...(byLastValid && { byLastValid }) };
   const options = { ...asked, check: (loaded: Config) => check(knownOf(loaded)) };
-  const { feed, config, auditWith } = await openService(io, options);
+  const { feed, config, auditWith, worldWith } = await openService(io, options);
   try {
     const { who, log } = decidingIn(io);
     const audit = auditWith(log);
     const decided: CommandService['decided'] = async (entry) => {
       if (entry !== null) await audit.decided({ ...who, ...entry });
     };
-    return await use({ feed, decided, ...knownOf(config) });
+    const assistant: CommandService['assistant'] = () => ({ who, world: worldWith(audit), log });
+    return await use({ feed, decided, assistant, ...knownOf(config) });
   } finally {
     await feed.stop();
   }

@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     status: 'problems, lists, freshness, budget, queues, dead letters, processes',
     audit: 'who did what: decisions, refusals, sign-ins',
     doctor: 'check the token, each list, Redis and the targets of handlers; each finding with what to do',
+    mcp: 'let an assistant ask: tools by the Model Context Protocol on standard input and output',
     todos: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
   },
   'Deliveries:': {
@@ -66,6 +67,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   status: ['status --watch', 'status --check --json'],
   audit: ['audit --since 7d', 'audit --what skip --json'],
   doctor: ['doctor'],
+  mcp: ['mcp', 'mcp --allow-acting'],
   todos: ['todos --since 7d'],
   deliveries: [
     'deliveries --subscription billing --outcome failed',

@@ -1,7 +1,7 @@
 /** The only source of time. Code that reads the time or waits takes a Clock, so that a test can control it. */
 import { setImmediate } from 'node:timers/promises';
 import { SKEW_MS } from './stored-time.js';
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -61,6 +61,10 @@ export async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortS
   } catch (error) {
     if (!isAborted(signal)) throw error;
   }
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 export function reasonOf(signal: AbortSignal | undefined): Error {

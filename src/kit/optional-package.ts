@@ -2,10 +2,14 @@
 import { ChangefeedError } from './errors.js';
 import { resolve } from './package-files.js';
 
-/** @param needs the beginning of a sentence: `The handler postgres` @throws ChangefeedError CF_CONFIG_INVALID */
-export function requireOptionalPackage(name: string, needs: string): void {
+/**
+ * @param needs the beginning of a sentence: `The handler postgres`
+ * @param module one of the package. @defaultValue the package itself
+ * @throws ChangefeedError CF_CONFIG_INVALID
+ */
+export function requireOptionalPackage(name: string, needs: string, module = name): void {
   try {
-    resolve(name);
+    resolve(module);
   } catch (cause) {
     throw new ChangefeedError('CF_CONFIG_INVALID', {
       message: `${needs} needs the package "${name}". Install it: npm install ${name}`,

@@ -17,7 +17,7 @@ export const auditEntry = z
     by: z
       .string()
       .describe('the name that a proxy or the system gives; with a token its role; `` where nobody signed in'),
-    how: z.string().describe('token, session, proxy or command'),
+    how: z.string().describe('token, session, proxy, command, or mcp: by an assistant'),
     address: z.string(),
     what: z.string().describe('the name of the action, or `sign in`'),
     outcome: z.enum(AUDIT_OUTCOMES).describe('refused: not allowed; failed: allowed, and not possible'),

@@ -10,6 +10,7 @@ import { openContext, type AppContext } from '../../workers/context.js';
 import { sweepNow, type ListSweep, type SweepCall } from '../../workers/sweeps.js';
 import { reportedTodos } from '../../workers/todos.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from '../../workers/workspaces.js';
+import type { World } from '../actions/carry-out.js';
 import type { Changefeed } from '../actions/feed.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
@@ -31,6 +32,7 @@ import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
+import { worldWithout } from './page-source.js';
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
 import { observedStatus, readStatus } from './status.js';
@@ -85,6 +87,8 @@ export interface OpenedChangefeed {
   /** The budget that all processes of a workspace share. `doctor` asks the API within it. */
   budgetOf: (workspace: string) => Budget;
   neverHolds: NeverHolds;
+  /** Makes what an assistant asks of a process without a page. */
+  worldWith: (audit: Audit) => World;
   /** Those that run. */
   rules: () => Config['rules'];
 }
@@ -150,7 +154,8 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
   const neverHolds = createNeverHolds(context, workspaces);
-  return { feed: stoppable(feed), auditWith, budgetOf, neverHolds, rules: () => context.config.rules };
+  const worldWith = (own: Audit): World => worldWithout(context, { ...parts, audit: own });
+  return { feed: stoppable(feed), auditWith, worldWith, budgetOf, neverHolds, rules: () => context.config.rules };
 }
 
 function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) {

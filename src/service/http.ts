@@ -1,6 +1,5 @@
 /** The HTTP server of this process: whatever it serves is a set of routes in the list below. */
 import type { RequestListener } from 'node:http';
-import { polledLists } from '../config/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
@@ -13,14 +12,15 @@ import { handedOver } from '../ops/server/http/mounted.js';
 import type { Door } from '../ops/server/http/door.js';
 import type { HttpServer } from '../ops/server/http/server.js';
 import type { Changefeed } from '../actions/feed.js';
+import { addAssistant } from '../actions/assistant.js';
+import { worldOf } from '../actions/carry-out.js';
 import { addActions } from '../actions/routes.js';
 import type { Audit } from '../ops/audit.js';
-import type { PageSource } from '../ops/server/page/source.js';
-import { handledLastMinute } from '../delivery/ask/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
 import type { Refused, RunningRules } from './running-rules.js';
 import { monitored } from './monitoring.js';
+import { pageSource } from './page-source.js';
 import { pageToken, type PageToken } from './page-token.js';
 import type { ObservedStatus } from './status.js';
 import type { Workspaces } from '../../workers/workspaces.js';
@@ -97,35 +97,20 @@ async function serverOf(
   deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
   const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, door } = deps;
+  const rules = pageRules(context, workspaces, { ...deps, running: deps.rules });
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
   ]);
-  const { config, redis, keys, events, watch, clock, log } = context;
+  const { config, watch, clock, log } = context;
   const { host, port } = config.http;
-  const source: PageSource = {
-    feed,
-    log: events,
-    links: (name) => workspaces.surroundingsOf(name).links,
-    redisIsAway: () => watch.trouble() === 'away',
-    workspaces: () =>
-      workspaces.all().map(({ name, config: { timeZone, lists } }) => {
-        const polled = new Set(polledLists(lists).all.map((list) => list.name));
-        const described = Object.values(lists).map(({ descriptor }) => descriptor);
-        return {
-          name,
-          timeZone,
-          lists: described.map(({ name, object, modifiedAt }) => {
-            return { name, object, enabled: polled.has(name), modifiedAt: [...modifiedAt] };
-          }),
-        };
-      }),
-    handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),
-  };
-  const rules = pageRules(context, workspaces, { ...deps, running: deps.rules });
   const page = pageRoutes({
-    source,
-    addActions: (app, parts) => addActions(app, parts, { feed, rules, audit }),
+    source: pageSource(context, workspaces, feed),
+    addActions(app, parts, frame) {
+      const world = worldOf(parts, { feed, audit, rules });
+      addActions(app, world);
+      addAssistant(app, world, { frame, log });
+    },
     queues: () => opened().all.values(),
     mountedAt: mountedAt ?? '',
     version: packageVersion(),

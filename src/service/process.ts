@@ -1,5 +1,4 @@
 /** The service as a process: reads the configuration, opens log and Changefeed, runs roles until stopped. */
-import { once } from 'node:events';
 import { homedir, hostname, userInfo } from 'node:os';
 import { envValue } from '../config/env.js';
 import { loadWith } from '../config/load.js';
@@ -8,7 +7,7 @@ import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
 import { createDoor, type Door } from '../ops/server/http/door.js';
 import { openRedis } from '../redis/private/open.js';
-import { sleepUntilAborted, systemClock } from '../kit/clock.js';
+import { sleepUntilAborted, systemClock, untilAborted } from '../kit/clock.js';
 import { filtered, type Log } from '../kit/log.js';
 import { isAboutSweeps } from '../feed/list/sweep-log.js';
 import type { Role } from '../../workers/all.js';
@@ -301,8 +300,4 @@ function factsOf(error: unknown): object {
 
 function sayOn({ err = (text) => void process.stderr.write(`${text}\n`) }: Terminal, text: string): void {
   err(text);
-}
-
-export async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -22,6 +22,7 @@ describe('languages', () => {
   it('languages: the way from README.ko.md to a first event is translated', () => {
     expect(translated.sort()).toEqual([
       'getting-started.md',
+      'guides/assistant.md',
       'guides/automation.md',
       'guides/history.md',
       'guides/receivers.md',

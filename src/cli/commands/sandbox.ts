@@ -1,4 +1,4 @@
-import { untilAborted } from '../../service/process.js';
+import { untilAborted } from '../../kit/clock.js';
 import { PROFILES } from '../../../sandbox/faults/profiles.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
 import { usage } from '../../kit/errors.js';

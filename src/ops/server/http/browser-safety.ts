@@ -30,10 +30,11 @@ export const SECURITY_HEADERS = {
 /** A form of another site cannot send it, and a script of another site may not. */
 const ACTION_HEADER = 'x-changefeed-action';
 
-export function isSameSite(headers: IncomingHttpHeaders): boolean {
+/** @param isProgram it brings a token itself, which no browser adds for another site */
+export function isSameSite(headers: IncomingHttpHeaders, isProgram = false): boolean {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
-  if (headers[ACTION_HEADER] === undefined) return false;
+  if (headers[ACTION_HEADER] === undefined && !isProgram) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }

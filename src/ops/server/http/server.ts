@@ -4,7 +4,16 @@ import { messageOf } from '../../../kit/errors.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Log } from '../../../kit/log.js';
 import type { Audit } from '../../audit.js';
-import { callerOf, isOfProxy, mayUse, whoIs, type Access, type AccessOptions, type Caller } from './access.js';
+import {
+  bearerOf,
+  callerOf,
+  isOfProxy,
+  mayUse,
+  whoIs,
+  type Access,
+  type AccessOptions,
+  type Caller,
+} from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, refuse, TOO_MANY, type Refusal } from './app.js';
 import type { Door } from './door.js';
@@ -16,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. @defaultValue 'read' */
     access?: Access;
+    /** A token in the request stands for the header by which the page says that it is the page. @defaultValue false */
+    forPrograms?: boolean;
     /** What the audit calls it. @defaultValue its method and path */
     action?: string;
   }
@@ -121,7 +132,7 @@ const WRONG_HOST: Refusal = {
 };
 
 /** Routes whose answers cost work, however spelt. A page may be the target of a link on another site. */
-const WORKING = /^\/(api|events|metrics|queues\/api)\b/;
+const WORKING = /^\/(api|mcp|events|metrics|queues\/api)\b/;
 
 interface Judging {
   access: AccessOptions;
@@ -131,7 +142,7 @@ interface Judging {
 
 function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
   const { headers, method, raw, routeOptions, socket } = request;
-  const { access: needed = 'read' } = routeOptions.config;
+  const { access: needed = 'read', forPrograms = false } = routeOptions.config;
   if (access.localOnly === true) {
     if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
     // No browser or client of today sends HTTP/1.0; nginx does, without a header that says so.
@@ -142,10 +153,12 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
       status: 403,
       message: 'Another site may not ask this. Open the status page, or send the request from a program.',
     };
-  if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers))
-    return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
   const { remoteAddress = '' } = socket;
   request.caller = callerOf({ headers, remoteAddress, nowMs }, access);
+  // A program needs no such header with a token of its own, and is asked for one without.
+  const isProgram = forPrograms && (request.caller === null || bearerOf(headers.authorization) !== null);
+  if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers, isProgram))
+    return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
   if (mayUse(needed, request.caller)) return null;
   if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
   if (

@@ -49,8 +49,31 @@ export const described =
 const TURNS = { atOnce: 2, waiting: 40, waitingOfOne: 10 };
 const RETRY_AFTER_S = 2;
 
+export interface Asking {
+  cost?: 'log' | 'records' | undefined;
+  offline?: boolean | undefined;
+  caller: string;
+  /** Aborts when the caller no longer waits. */
+  signal: AbortSignal;
+}
+
+/** Does work when it is its turn, and not while Redis is away: a request would wait until it is back, and an action be carried out then. */
+export type Frame = <T>(asking: Asking, work: () => Promise<T>) => Promise<T | 'away' | 'no turn'>;
+
+export function createFrame(redisIsAway: () => boolean): Frame {
+  const turns = createTurns(TURNS);
+  return async ({ cost, offline = false, caller, signal }, work) => {
+    if (!offline && redisIsAway()) return 'away';
+    const running = cost === undefined ? work() : turns.take(caller, signal, work);
+    return await (offline ? running : unlessAway(running, redisIsAway));
+  };
+}
+
+export const NO_TURN = 'Too many questions that read the log or the records wait already. Ask again soon.';
+
 /** Every route that is added with tags is in the document, takes no unknown names, and has its refusals. */
-export async function beginApi(app: FastifyInstance, version: string, redisIsAway: () => boolean): Promise<void> {
+export async function beginApi(app: FastifyInstance, version: string, redisIsAway: () => boolean): Promise<Frame> {
+  const frame = createFrame(redisIsAway);
   app.setValidatorCompiler(validatorCompiler);
   // Answers are checked by the compiler and by tests. An odd state must not keep the status from a person who needs it.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -59,7 +82,6 @@ export async function beginApi(app: FastifyInstance, version: string, redisIsAwa
     const what = part === 'querystring' ? 'the query' : `the ${part}`;
     return new RefusedError(400, `${what}: ${path === '' ? '' : `${path}: `}${first?.message ?? 'not allowed'}`);
   });
-  const turns = createTurns(TURNS);
   app.addHook('preValidation', (request, _reply, done) => {
     request.body ??= {};
     done();
@@ -77,20 +99,18 @@ export async function beginApi(app: FastifyInstance, version: string, redisIsAwa
     } as typeof schema;
     route.handler = async function (request, reply) {
       void reply.header('cache-control', 'no-store');
-      // A request that needs Redis would wait until it is back, and an action would be carried out then.
-      if (!offline && redisIsAway()) return await refuse(reply, REDIS_AWAY);
       const work = async (): Promise<unknown> => await handler.call(this, request, reply);
-      const running = cost === undefined ? work() : turns.take(nameOf(request), request.signal, work);
-      const answering = running.catch(asRefusal);
-      const answer = await (offline ? answering : unlessAway(answering, redisIsAway));
+      const { signal } = request;
+      const answer = await frame({ cost, offline, caller: nameOf(request), signal }, work).catch(asRefusal);
       if (answer === 'away') return await refuse(reply, REDIS_AWAY);
       if (answer !== 'no turn') return answer;
       void reply.header('retry-after', RETRY_AFTER_S);
-      throw new RefusedError(429, 'Too many questions that read the log or the records wait already. Ask again soon.');
+      throw new RefusedError(429, NO_TURN);
     };
   });
   await documentRoutes(app, documentOf(version));
   app.get('/api/openapi.json', { config: { access: 'public' } }, () => app.swagger());
+  return frame;
 }
 
 const documentOf = (version: string) => ({

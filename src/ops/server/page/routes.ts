@@ -1,14 +1,13 @@
 /** The status page as a set of routes: the built page, its API, and the stream of events. */
 import type { Routes } from '../http/server.js';
-import { keptFor } from '../../../kit/gather.js';
 import { runLoop } from '../../../kit/loop.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Log } from '../../../kit/log.js';
 import { assetRoutes } from './assets.js';
-import { apiOf, beginApi, type Api } from './api.js';
-import { createEventViews } from './event-view.js';
-import { createHistory, SAMPLE_MS } from './history.js';
+import { apiOf, beginApi, type Api, type Frame } from './api.js';
+import { SAMPLE_MS } from './history.js';
 import { createLiveEvents } from './live-events.js';
+import { createParts } from './parts.js';
 import { queueRoutes, type BoardQueues } from './queues.js';
 import type { EndpointDeps, PageSource } from './source.js';
 import { addStream } from './stream.js';
@@ -16,7 +15,7 @@ import { addStream } from './stream.js';
 export interface PageDeps {
   source: PageSource;
   /** Adds what can be asked and done. */
-  addActions: (app: Api, deps: EndpointDeps) => void;
+  addActions: (app: Api, deps: EndpointDeps, frame: Frame) => void;
   queues: BoardQueues;
   /** Under which path of another server; empty where it has its own. */
   mountedAt: string;
@@ -27,15 +26,11 @@ export interface PageDeps {
   log: Log;
 }
 
-/** Pages that are open at the same time share one reading of the status. */
-const STATUS_MS = 1_000;
-
 export function pageRoutes({ source, addActions, queues, mountedAt, version, ready, clock, log }: PageDeps): Routes {
   return async (app) => {
-    const history = createHistory(clock);
+    const parts = createParts(source, version, clock);
+    const { history, views, status } = parts;
     const live = createLiveEvents(source, log);
-    const views = createEventViews(source.feed.lists.record, (name) => source.links(name));
-    const status = keptFor(STATUS_MS, () => source.feed.status(), clock);
     const stopping = new AbortController();
     const sampling = {
       name: 'status page',
@@ -59,8 +54,8 @@ export function pageRoutes({ source, addActions, queues, mountedAt, version, rea
     });
     assetRoutes(app);
     const board = await queueRoutes(app, queues, mountedAt);
-    await beginApi(app, version, () => source.redisIsAway());
-    addActions(apiOf(app), { source, views, history, clock, version, status, queues: board });
+    const frame = await beginApi(app, version, () => source.redisIsAway());
+    addActions(apiOf(app), { ...parts, queues: board }, frame);
     addStream(apiOf(app), { source, views, live, clock });
   };
 }
