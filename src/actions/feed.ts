@@ -56,6 +56,8 @@ export interface FindQuery {
   names?: readonly string[] | undefined;
   /** Only these fields, and the id. @defaultValue all */
   fields?: readonly string[] | undefined;
+  /** The records as they were then; without a zone, of the workspace. @defaultValue as they are now */
+  at?: string | undefined;
   /** A field; with `-` before it, the highest first. Records without a value are last. @defaultValue by id */
   sort?: string | undefined;
   /** At most so many, 1 to 200. @defaultValue 20 */
@@ -64,12 +66,12 @@ export interface FindQuery {
   from?: string | undefined;
 }
 
-/** Records as they are now. */
+/** The records that were found. */
 export interface FoundRecords {
   records: CrmRecord[];
   /** `from` of the next answer; null when there are no more. */
   next: string | null;
-  /** ISO 8601: when the list was last read whole; null: not yet, and records may be missing. */
+  /** The time that was asked for. Else ISO 8601, when the list was last read whole; null: not yet, and records may be missing. */
   asOf: string | null;
 }
 
@@ -82,8 +84,8 @@ export interface Inspector {
   /** The stored record; null when there is none, or when only a digest of it is stored. */
   record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
   /**
-   * The stored records by conditions, in an order.
-   * @throws ChangefeedError CF_USAGE also when only the keys of the list are stored, or a condition is none
+   * The records by conditions, in an order.
+   * @throws ChangefeedError CF_USAGE also when only the keys of the list are stored, a condition is none, or the history does not reach back to `at`
    */
   find(list: ListName, query?: FindQuery, workspace?: string): Promise<FoundRecords>;
   /** The events of a record that are among the newest of the log, oldest first. */

@@ -36,6 +36,24 @@ export const readSchema = defineAction({
   run: async ({ workspace, list: name }, { feed }) => readableTexts(await feed.lists.schema(name, workspace)),
 });
 
+const whichRecords = {
+  ...ofList,
+  where: z
+    .looseObject({})
+    .optional()
+    .describe('conditions on fields, all must hold, such as {"금액":{"gte":1000000},"단계":["제안","협상"]}'),
+  names: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('only records whose name contains one of these'),
+  fields: z.array(z.string().max(200)).min(1).max(200).optional().describe('only these fields (default: all)'),
+  sort: z.string().min(1).max(200).optional().describe('a field; with "-" before it, the highest first'),
+  limit: z.coerce.number().int().min(1).max(200).default(20).describe('at most so many (default: 20)'),
+  from: short.describe('`next` of the answer before'),
+};
+
 /** Its conditions would make an address too long, and may quote a record. */
 export const findRecords = defineAction({
   name: 'find',
@@ -46,22 +64,26 @@ export const findRecords = defineAction({
     'The records of a list as they are now, by conditions on fields and by names, in the order of a field.',
     '목록의 현재 레코드. 필드 조건과 이름으로 찾고, 필드 순서로 정렬합니다.',
   ],
+  input: z.strictObject(whichRecords),
+  answer: found,
+  reads: true,
+  cost: 'records',
+  run: async ({ workspace, list: name, ...query }, { feed }) =>
+    readableTexts(await feed.lists.find(name, query, workspace)),
+});
+
+export const findRecordsAsOf = defineAction({
+  name: 'as of',
+  id: 'findRecordsAsOf',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/as-of',
+  about: [
+    'The records of a list as they were at a time, by conditions on fields and by names, in the order of a field.',
+    '목록의 그때 레코드. 필드 조건과 이름으로 찾고, 필드 순서로 정렬합니다.',
+  ],
   input: z.strictObject({
-    ...ofList,
-    where: z
-      .looseObject({})
-      .optional()
-      .describe('conditions on fields, all must hold, such as {"금액":{"gte":1000000},"단계":["제안","협상"]}'),
-    names: z
-      .array(z.string().min(1).max(200))
-      .min(1)
-      .max(200)
-      .optional()
-      .describe('only records whose name contains one of these'),
-    fields: z.array(z.string().max(200)).min(1).max(200).optional().describe('only these fields (default: all)'),
-    sort: z.string().min(1).max(200).optional().describe('a field; with "-" before it, the highest first'),
-    limit: z.coerce.number().int().min(1).max(200).default(20).describe('at most so many (default: 20)'),
-    from: short.describe('`next` of the answer before'),
+    ...whichRecords,
+    at: z.string().min(1).max(40).describe('a time such as 2026-09-30T18:00+09:00; without a zone, of the workspace'),
   }),
   answer: found,
   reads: true,

@@ -15,7 +15,7 @@ interface Mounted extends Pick<Action, 'on' | 'name'> {
   acting?: string;
 }
 
-/** By the names of the tools. An action that the table does not have is none. */
+/** By the names of the tools. */
 const MOUNTED: Readonly<Record<string, Mounted>> = {
   what_changed: { on: 'events', name: 'events' },
   record_history: { on: 'lists', name: 'history' },

@@ -171,14 +171,15 @@ function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) 
 function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: Dispatcher) {
   const { config, clock } = context;
   const { deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify } = dispatcher;
+  const histories = createHistories(workspaces, clock);
   return {
     ...{ deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify },
     test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    lists: createInspector(context, workspaces),
-    ...createHistories(workspaces, clock),
+    lists: createInspector(context, workspaces, histories),
+    ...histories,
   } satisfies Partial<Changefeed>;
 }
 

@@ -1,4 +1,4 @@
-/** Finds stored records of a list by conditions and names, in an order, in steps: at most one step and the answer are in memory. */
+/** Finds records of a list by conditions and names, in an order, in steps: at most one step and the answer are in memory. */
 import type { FindQuery, FoundRecords } from '../actions/feed.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { isObject, type CrmRecord, type UncheckedRecord } from '../crm/record.js';
@@ -20,10 +20,16 @@ type Found = readonly [at: Place, record: CrmRecord];
 const MOST = 200;
 const STEP = 200;
 
+/** The records of a list, in steps. */
+interface Records {
+  /** They are in the order of their ids, and begin after one. */
+  areById: boolean;
+  steps(after: string | null): AsyncIterable<readonly CrmRecord[]>;
+}
+
 /** @throws ChangefeedError CF_USAGE */
 export async function findRecords(
-  scope: WorkspaceRedis,
-  list: ListName,
+  { areById, steps }: Records,
   { sort, from, fields, limit = 20, ...query }: FindQuery & { now: string },
 ): Promise<Omit<FoundRecords, 'asOf'>> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
@@ -33,23 +39,50 @@ export async function findRecords(
   const field = isDescending ? sort.slice(1) : sort;
   const order = (one: Place, other: Place): number => compare(one, other, isDescending);
   const after = from === undefined ? null : placeIn(from);
-  const ids = (await idsOf(scope, list)).filter((id) => field !== undefined || after === null || id > after[1]);
   let found: Found[] = [];
-  for (let at = 0; at < ids.length; at += STEP) {
-    // In the order of ids, the first ones that are found are the answer.
-    if (field === undefined && found.length > limit) break;
-    await giveWay();
-    for (const record of await recordsOf(scope, list, ids.slice(at, at + STEP))) {
+  const isInOrder = areById && field === undefined;
+  for await (const step of steps(isInOrder && after !== null ? after[1] : null)) {
+    for (const record of step) {
       const place: Place = [field === undefined ? null : valueOf(record, field), record.id];
       if ((after === null || order(place, after) > 0) && isWanted(record)) found.push([place, record]);
     }
     found = found.sort(([one], [other]) => order(one, other)).slice(0, limit + 1);
+    // In the order of ids, the first ones that are found are the answer.
+    if (isInOrder && found.length > limit) break;
+    await giveWay();
   }
   const shown = found.slice(0, limit);
   const [last] = shown.at(-1) ?? [];
   return {
     records: shown.map(([, record]) => partOf(record, fields)),
     next: found.length > limit && last !== undefined ? Buffer.from(JSON.stringify(last)).toString('base64url') : null,
+  };
+}
+
+export function storedRecords(scope: WorkspaceRedis, list: ListName): Records {
+  return {
+    areById: true,
+    async *steps(after) {
+      const ids = (await idsOf(scope, list)).filter((id) => after === null || id > after);
+      for (let at = 0; at < ids.length; at += STEP) yield await recordsOf(scope, list, ids.slice(at, at + STEP));
+    },
+  };
+}
+
+/** @param records in no order */
+export function formerRecords(records: AsyncIterable<CrmRecord>): Records {
+  return {
+    areById: false,
+    async *steps() {
+      let step: CrmRecord[] = [];
+      for await (const record of records) {
+        step.push(record);
+        if (step.length < STEP) continue;
+        yield step;
+        step = [];
+      }
+      yield step;
+    },
   };
 }
 

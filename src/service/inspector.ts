@@ -1,5 +1,5 @@
 /** What a person asks about a list, and decides about it. */
-import type { Inspector } from '../actions/feed.js';
+import type { Histories, Inspector } from '../actions/feed.js';
 import type { Rules } from '../feed/detect/rules.js';
 import { listSchema } from '../feed/detect/schema-drift/schema.js';
 import { titleOfRecord } from '../events/describe.js';
@@ -11,7 +11,7 @@ import type { SweepStore } from '../feed/store/sweep-store.js';
 import { isoTime } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';
 import type { AppContext } from '../../workers/context.js';
-import { findRecords } from './find-records.js';
+import { findRecords, formerRecords, storedRecords } from './find-records.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
 /** How many of the newest events of the log are read to find those of a record. */
@@ -40,7 +40,11 @@ async function heldIn({ name, store, lists }: Workspace): Promise<HeldRecords[]>
   return (await Promise.all(all)).flat();
 }
 
-export function createInspector({ redis, keys, clock }: AppContext, workspaces: Workspaces): Inspector {
+export function createInspector(
+  { redis, keys, clock }: AppContext,
+  workspaces: Workspaces,
+  histories: Pick<Histories, 'recordsAsOf'>,
+): Inspector {
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
     const workspace = workspaces.choose(name);
     return { store: workspace.store, rules: listIn(workspace, list).rules };
@@ -58,8 +62,14 @@ export function createInspector({ redis, keys, clock }: AppContext, workspaces: 
       const { name, store } = workspaces.choose(workspace);
       const { rules } = choose(list, workspace);
       if (rules.list.recognisedOnly) throw usage(`find: of the list "${list}", only the keys of rows are stored.`);
+      const { at, ...asked } = query;
+      const now = isoTime(clock.now());
+      if (at !== undefined) {
+        const former = formerRecords(histories.recordsAsOf(list, at, { workspace }));
+        return { ...(await findRecords(former, { ...asked, now })), asOf: at };
+      }
       const { lastSweep } = (await store.load(list)).state;
-      const found = await findRecords({ redis, keys, workspace: name }, list, { ...query, now: isoTime(clock.now()) });
+      const found = await findRecords(storedRecords({ redis, keys, workspace: name }, list), { ...asked, now });
       return { ...found, asOf: lastSweep?.completedAt ?? null };
     },
     async events(list, id, workspace) {

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/kit/clock.js';
+import { isoTime, systemClock } from '../../src/kit/clock.js';
 import { makeSession } from '../../src/ops/server/http/session.js';
 import { useCli } from '../support/cli.js';
 
@@ -17,7 +17,7 @@ import { program } from '../support/program.js';
 import { useRedis } from '../support/redis.js';
 import { tsxLoader } from '../support/spawned.js';
 
-const READING = ['what_changed', 'find', 'todos', 'fields', 'why', 'who_got', 'verify'];
+const READING = ['what_changed', 'record_history', 'as_of', 'find', 'todos', 'fields', 'why', 'who_got', 'verify'];
 const ACTING = ['pause', 'resume', 'replay', 'retry'];
 const BY = { read: { authorization: `Bearer ${TOKENS.read}` }, operate: { authorization: `Bearer ${TOKENS.operate}` } };
 
@@ -77,6 +77,7 @@ describe('assistant', () => {
     const { crm, feed, url, get, act } = await swept();
     const [person = { id: '' }] = crm.lists.people;
     const [todo = { id: '' }] = crm.lists.todo;
+    const atFirst = isoTime(systemClock.now());
     crm.lists.people[0] = { ...person, 이름: '김하나', '수정 날짜': '2026-03-02T09:00:00.000Z' };
     await feed.sweep({ lists: ['people'] });
     await eventually(async () => expect(await feed.deliveries({ list: 'people', record: person.id })).toHaveLength(1));
@@ -101,6 +102,24 @@ describe('assistant', () => {
     expect(why).toMatchObject({
       known: true,
       decisions: [{ what: 'edited', fields: expect.arrayContaining(['이름']) as unknown }],
+    });
+    expect(await answer('record_history', { list: 'people', id: person.id })).toMatchObject({
+      changes: [
+        { changes: expect.arrayContaining([expect.objectContaining({ field: '이름', after: '김하나' })]) as unknown },
+      ],
+      next: null,
+    });
+    const then = {
+      list: 'people',
+      at: atFirst,
+      names: [String(person['이름'])],
+      sort: '이름',
+      limit: 1,
+      fields: ['이름'],
+    };
+    expect(await answer('as_of', then)).toMatchObject({
+      records: [{ id: person.id, 이름: person['이름'] }],
+      asOf: atFirst,
     });
     expect(await answer('fields', { list: 'people' })).toEqual(await get('/api/lists/acme/people/schema', BY.read));
     expect(await answer('todos')).toMatchObject({ workspaces: [{ total: { open: crm.lists.todo.length } }] });
@@ -185,6 +204,7 @@ describe('assistant', () => {
     expect(await refusal('find', { list: 'people', from: 'elsewhere' })).toContain('from is no `next`');
     expect(await refusal('what_changed', { workspace: 'other' })).toContain('no workspace "other"');
     expect(await refusal('what_changed', { since: 'yesterday' })).toContain('a duration such as 7d');
+    expect(await refusal('as_of', { list: 'people', at: '2020-01-01' })).toContain('history');
     expect(await refusal('erase', {})).toBe('There is no tool "erase".');
     expect((await feed.status()).subscriptions).toMatchObject([{ paused: null }]);
   });

@@ -8,7 +8,12 @@ export const found = z
   .strictObject({
     records: z.array(z.looseObject({ id: z.string() })).describe('with the fields that were asked for'),
     next: z.string().nullable().describe('`from` of the next answer; null: there are no more'),
-    asOf: iso.nullable().describe('when the list was last read whole; null: not yet, and records may be missing'),
+    asOf: z
+      .string()
+      .nullable()
+      .describe(
+        'the time that was asked for; else when the list was last read whole (null: not yet, and some may be missing)',
+      ),
   })
   .meta({ id: 'FoundRecords' });
 
