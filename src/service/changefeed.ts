@@ -118,10 +118,6 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const ofFiles = () => filesOf(rules, options.refusedConfig);
   const status = observedStatus(() => readStatus(context, workspaces, dispatch), clock);
   let stopping: Promise<void> | undefined;
-  const stopParts = async (): Promise<void> => {
-    await workers.stop();
-    await Promise.all([workspaces.close(), dispatch.close()]);
-  };
   const feed: Changefeed = {
     redisOrigin: context.redisOrigin,
     get pageUrl() {
@@ -135,7 +131,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return workers.start(wanted);
     },
-    stop: () => (stopping ??= stopWithRedis(stopParts, context)),
+    stop: () => (stopping ??= stopWithRedis(() => stopParts(workers, workspaces), context)),
     sweep: (call) => checkedSweep(context, workspaces, call),
     waitUntilHandled: dispatcher.waitUntilHandled,
     tail: (call) => dispatch.tail(call),
@@ -156,6 +152,11 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const neverHolds = createNeverHolds(context, workspaces);
   const worldWith = (own: Audit): World => worldWithout(context, { ...parts, audit: own });
   return { feed: stoppable(feed), auditWith, worldWith, budgetOf, neverHolds, rules: () => context.config.rules };
+}
+
+async function stopParts(workers: ReturnType<typeof createWorkers>, workspaces: Workspaces): Promise<void> {
+  await workers.stop();
+  await Promise.all([workspaces.close(), workers.dispatch.close()]);
 }
 
 function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) {

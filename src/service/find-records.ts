@@ -24,7 +24,7 @@ const STEP = 200;
 interface Records {
   /** They are in the order of their ids, and begin after one. */
   areById: boolean;
-  steps(after: string | null): AsyncIterable<readonly CrmRecord[]>;
+  steps: (after: string | null) => AsyncIterable<readonly CrmRecord[]>;
 }
 
 /** @throws ChangefeedError CF_USAGE */

@@ -74,7 +74,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(42);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(44);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],
