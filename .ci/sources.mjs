@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 52_300 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 53_000 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_230 },
   { folders: ['test'], endings: /\.ts$/, most: 48_800 },
 ];
