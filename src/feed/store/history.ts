@@ -32,7 +32,7 @@ export interface RecordPast {
 }
 
 /** Some records, and since when their history is known: ms; null: nothing is. */
-interface PastStep {
+export interface PastStep {
   since: number | null;
   records: RecordPast[];
 }
