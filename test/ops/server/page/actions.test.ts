@@ -13,7 +13,7 @@ describe('actions', () => {
   const eventOf = (record: string, fields: object = {}) =>
     personEvent(record, 1, { fields, changes: [{ field: '이름', before: 'old', after: 'new' }] });
 
-  it('actions: who only reads can do none, but preview a rule and read a history', async () => {
+  it('actions: who only reads can do none, but preview a rule and ask about records', async () => {
     const page = await open({ http: { tokens: TOKENS } });
     const { paths } = await page.get<{ paths: Record<string, object> }>('/api/openapi.json', READER);
     const actions = Object.keys(paths).filter((path) => 'post' in paths[path]!);
@@ -22,7 +22,8 @@ describe('actions', () => {
       const { status } = await page.act(path.replaceAll(/\{\w+\}/g, 'x'), {}, READER);
       if (status !== 403) allowed.push(path);
     }
-    expect(allowed.sort()).toEqual(['/api/lists/{workspace}/{list}/history', '/api/rules/preview']);
+    const questions = ['as-of', 'explain', 'find', 'history'].map((name) => `/api/lists/{workspace}/{list}/${name}`);
+    expect(allowed.sort()).toEqual([...questions, '/api/rules/preview']);
     expect(actions.length).toBeGreaterThan(15);
   });
 
