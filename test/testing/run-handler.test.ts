@@ -19,6 +19,8 @@ describe('testing: select', () => {
       selected: false,
       option: 'where',
       condition: expect.stringContaining('등급') as string,
+      wanted: '"A"',
+      found: '"B"',
     });
     expect(select(vip, eventOf('crm.todo.completed'))).toEqual({ selected: false, option: 'on', condition: null });
   });

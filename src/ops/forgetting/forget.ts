@@ -158,7 +158,7 @@ async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: nu
   const { workspace, deliveries } = sum;
   const { traces } = deps;
   const { events, records } = await traces.sizes(workspace);
-  const keys = await traces.remove(await traces.ofWorkspace(workspace));
+  const keys = await traces.remove([...(await traces.ofWorkspace(workspace)), ...(await traces.namedIn(workspace))]);
   sum.records += records;
   sum.events += events;
   sum.keys += keys;

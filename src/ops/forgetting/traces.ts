@@ -1,7 +1,9 @@
 /** Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
+import { z } from 'zod';
 import { scanKeys, type Redis } from '../../redis/client.js';
 import type { Keys } from '../../redis/keys.js';
 import { unorderedField } from '../../delivery/offsets.js';
+import { jsonOrNull } from '../../redis/stored.js';
 import { countRecords } from '../../feed/store/stored-records.js';
 
 const SCAN_COUNT = 1_000;
@@ -12,6 +14,8 @@ const OF_LOG = [
   ...(['entered', 'pending', 'staged', 'seen', 'undelivered'] as const),
   ...(['receipts', 'openReceipts', 'verified'] as const),
 ];
+
+const namesSchema = z.object({ workspaces: z.array(z.object({ name: z.string() })) });
 
 /** A key of Redis, or some fields of a hash. */
 interface Trace {
@@ -53,6 +57,12 @@ export function createTraceStore(redis: Redis, keys: Keys) {
     },
     /** The workspace's own keys, and the marks of `once`. */
     ofWorkspace: (workspace: string) => all(keys.everythingOf(workspace), keys.marksOf(workspace)),
+    /** The configuration that ran last, if it names the workspace: the process that runs next keeps its own. */
+    async namedIn(workspace: string): Promise<Trace[]> {
+      const key = keys.configuration();
+      const { data } = namesSchema.safeParse(jsonOrNull(await redis.get(key)));
+      return data?.workspaces.some(({ name }) => name === workspace) === true ? [{ key }] : [];
+    },
     /** The ordering state of a workspace's events in a subscription. */
     async ofWorkspaceIn(subscription: string, workspace: string): Promise<Trace[]> {
       const ofAll = [keys.offsets, keys.backfills, keys.health] as const;
