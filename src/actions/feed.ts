@@ -68,6 +68,7 @@ export interface FindQuery {
 
 /** The records that were found. */
 export interface FoundRecords {
+  /** In the order that was asked for. */
   records: CrmRecord[];
   /** `from` of the next answer; null when there are no more. */
   next: string | null;

@@ -22,7 +22,13 @@ describe('testing: select', () => {
       wanted: '"A"',
       found: '"B"',
     });
-    expect(select(vip, eventOf('crm.todo.completed'))).toEqual({ selected: false, option: 'on', condition: null });
+    expect(select(vip, eventOf('crm.todo.completed'))).toEqual({
+      selected: false,
+      option: 'on',
+      condition: null,
+      wanted: null,
+      found: null,
+    });
   });
 });
 
