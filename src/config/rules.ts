@@ -56,7 +56,20 @@ const ruleOptions = strictOptions({
   enabled: yesOrNo.default(true),
   /** The name of a destination. */
   to: text('the name of a destination'),
-  ...{ on, unchanged, workspaces, lists, class: changeClass, fields, from, notFrom, include, language, digest, mostPerMinute },
+  ...{
+    on,
+    unchanged,
+    workspaces,
+    lists,
+    class: changeClass,
+    fields,
+    from,
+    notFrom,
+    include,
+    language,
+    digest,
+    mostPerMinute,
+  },
   where: where.refine((given) => given === undefined || countConditions(Object(given) as object) <= MOST_CONDITIONS, {
     error: `at most ${MOST_CONDITIONS} conditions`,
   }),
