@@ -162,13 +162,16 @@ interface TellOne extends TellOptions {
 async function tellOne(asked: Asked, { sweeps, stored, ...options }: TellOne): Promise<number> {
   const { list, stretch } = asked;
   const { store, scope, clock, timeZone } = options;
-  const lasts = [list, ...stretch.related].map((one) => sweeps.get(one));
+  // Nothing is known of a list that was not swept yet: a mark at no time at all would tell everything later.
+  const lasts = [list, ...stretch.related].flatMap((one) => sweeps.get(one) ?? []);
   const [followed, mark] = [followedBy(asked), markOf(asked)];
   const since = stored.followed.get(followed);
   const [last] = lasts;
   const descriptor = options.lists.byName(list);
-  if (last === undefined || since === undefined || stored.readTo === null || descriptor === undefined) return 0;
-  const sweptMs = lasts.map((one) => (one === undefined ? 0 : Date.parse(one.startedAt)));
+  const isSwept = lasts.length === 1 + stretch.related.length;
+  if (!isSwept || last === undefined || since === undefined || stored.readTo === null || descriptor === undefined)
+    return 0;
+  const sweptMs = lasts.map(({ startedAt }) => Date.parse(startedAt));
   const upTo = latestDue(stretch, Math.min(clock.now(), ...sweptMs), timeZone);
   const { readTo } = stored;
   let from = stored.marks.get(mark) ?? null;

@@ -143,6 +143,16 @@ describe('unchanged', () => {
     ]);
   });
 
+  it('unchanged: a stretch begins quietly also where a list that it looks at is swept later', async () => {
+    const list = await open([person('old', '1', at(-90))], [{ ...RECORD, related: ['memo'] }]);
+    expect(await list.after(1)).toBe(0);
+    const memos = sweptList(redis, listedApi([]), 'memo');
+    await memos.sweep({ minutesLater: DAY });
+    expect(await list.tell()).toBe(0);
+    await memos.sweep({ minutesLater: DAY });
+    expect(await list.after(1)).toBe(0);
+  });
+
   it('unchanged: what nobody asks any more is dropped', async () => {
     const list = await open([person('a', '1')], [RECORD, STAGE]);
     const kept = async (): Promise<number> => (await redis.redis.keys(`${redis.keys.unchanged('acme')}*`)).length;
