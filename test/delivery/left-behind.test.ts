@@ -20,7 +20,7 @@ it('left behind: events of a subscription that the configuration no longer has a
     if (event.subject === 'r1') throw new PermanentError('closed');
     await systemClock.sleep(DAY_MS, signal);
   };
-  const old = await runFanOut(test, [aSubscription('billing', fails, KEPT)], { stopGraceMs: 50 });
+  const old = await runFanOut(test, [aSubscription('billing', fails, KEPT)], { stopGraceMs: 500 });
   const [bad, ...waiting] = [changeEvent({ record: 'r1', sequence: 1 }), ...changesOf('r2', 1, 2)];
   await appendEvents({ redis, keys }, [bad, ...waiting]);
   await eventuallyDead(old.dead, 1);

@@ -138,7 +138,7 @@ describe('retry: a delivery', () => {
       if (attempts.length > 1) return;
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('interrupted'))));
     };
-    const first = await runFanOut(test, [aSubscription('s', handle)], { stopGraceMs: 100 });
+    const first = await runFanOut(test, [aSubscription('s', handle)], { stopGraceMs: 500 });
     await first.append(1);
     await eventually(() => expect(attempts).toHaveLength(1));
     await first.pool.stop();
