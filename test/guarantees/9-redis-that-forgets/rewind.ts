@@ -134,12 +134,18 @@ export async function rewind(
   // The second walk confirms removals. The removal of a new record waits for longer.
   for (let walk = 0; walk < 3; walk += 1) await sweptSince(feed, Date.now());
   const after = await readEverything(target);
+  const isUndone = (one: string): boolean => {
+    const known = written(LINES.unsnapped).filter(({ data }) => Date.parse(data.observedAt) <= rememberedMs);
+    const record = one.slice(0, one.indexOf(':') + 1);
+    return !wrongIn(recordsIn(foldsOf(known).highest), after).some((other) => other.startsWith(record));
+  };
   const wrongNow = async () => ({
     arrival: wrongIn(recordsIn(foldsOf(delivered()).arrival), after),
     highest: wrongIn(recordsIn(foldsOf(delivered()).highest), after),
-    // Only a snapshot says that a record is gone which was created and removed within the time that Redis forgot.
+    // Only a snapshot tells what makes no event: that a record is gone which Redis has never known since, and that a change which
+    // Redis forgot was undone before it could be read again.
     unsnapped: wrongIn(recordsIn(foldsOf(written(LINES.unsnapped)).highest), after).filter(
-      (one) => !one.endsWith(': a ghost'),
+      (one) => !one.endsWith(': a ghost') && !isUndone(one),
     ),
     postgres: mirrors.absent === null ? wrongIn(await tablesOf(mirrors.url, schema), after) : [],
   });
