@@ -3,6 +3,7 @@ import type { ListSweep } from '../../workers/sweeps.js';
 import { ChangefeedError, messageOf, type ErrorCode } from '../kit/errors.js';
 import type { ListStatus, SubscriptionStatus } from '../ops/watch/status.js';
 import { formatDuration } from '../kit/duration.js';
+import { isAsLongAsPages } from '../crm/full-page.js';
 import type { Formats } from '../words/format.js';
 import { wordsFor } from '../words/words.js';
 import { type Colours, count, padded } from './text.js';
@@ -17,7 +18,7 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours, forma
   const printed = new Set<string>();
   return sweeps.map((one) => {
     const name = nameOf(one).padEnd(width);
-    if (one.outcome === 'complete') return completeLine(name, one, { colours, formats });
+    if (one.outcome === 'complete') return completeLine(name, one, { colours, formats, isCut: isCut(one, sweeps) });
     const { page, code, reason } = stopOf(one);
     const why = code === null ? reason : `${reason} [${code}]`;
     const known = printed.has(why);
@@ -27,10 +28,23 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours, forma
   });
 }
 
+/** A list that may be read only in part: as the problem `list.cut`, by what this command has read. */
+function isCut({ workspace, summary }: Complete, sweeps: readonly ListSweep[]): boolean {
+  const others = sweeps.flatMap((one) =>
+    one.workspace === workspace && one.outcome === 'complete' ? [one.summary] : [],
+  );
+  const lengths = others.flatMap(({ pages, longestPage = 0 }) => (pages > 1 ? [longestPage] : []));
+  return summary.pages === 1 && isAsLongAsPages(summary.longestPage ?? 0, lengths);
+}
+
 function completeLine(
   name: string,
   { summary }: Complete,
-  { colours: { green, dim, yellow }, formats }: { colours: Colours; formats: Formats },
+  {
+    colours: { green, dim, yellow },
+    formats,
+    isCut: mayBePart,
+  }: { colours: Colours; formats: Formats; isCut: boolean },
 ): string {
   const { t } = wordsFor(formats.language);
   const { mode, pages, counts, muted = {}, startedAt, completedAt } = summary;
@@ -38,7 +52,7 @@ function completeLine(
   const what = padded(mode === 'baseline' ? t('sweep.baseline') : events, 10);
   const { held = [], staleness: silence = null, unreadable = [] } = summary;
   const endMs = Date.parse(completedAt);
-  const warnings = warningTexts({ held, silence, unreadable }, endMs);
+  const warnings = [...warningTexts({ held, silence, unreadable }, endMs), ...(mayBePart ? [t('sweep.cut')] : [])];
   const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
   const took = { count: formats.number(pages), time: formats.duration(endMs - Date.parse(startedAt)) };
   return `${green('✓')} ${name}  ${what}  ${countsText({ counts: { ...counts }, muted }, formats.language)}${after}  ${dim(t('sweep.took', took))}`;

@@ -4,7 +4,8 @@ import { envValue } from '../config/env.js';
 import { loadWith } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
-import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
+import { createLog, limitRepeats, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
+import { WHAT_WAS_SAID } from '../delivery/run/run.js';
 import { createDoor, type Door } from '../ops/server/http/door.js';
 import { openRedis } from '../redis/private/open.js';
 import { sleepUntilAborted, systemClock, untilAborted } from '../kit/clock.js';
@@ -130,7 +131,15 @@ function stateDirFor({ cwd, env }: ServiceWorld, { config, files }: Loaded): str
 function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): Log {
   const { env, interactive } = terminal;
   const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
-  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
+  const shown = withWhatWasSaid(limitRepeats(log, systemClock), terminal);
+  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(shown) : shown;
+}
+
+/** A terminal shows the words of an error to whoever writes the handler. A log that is kept has them at `debug` only: they may quote a record. */
+function withWhatWasSaid(log: Log, { interactive }: Terminal): Log {
+  if (!interactive) return log;
+  const filter = filtered(log, (level, _facts, message) => (message === WHAT_WAS_SAID ? 'warn' : level));
+  return { ...filter, child: (facts) => log.child(facts) };
 }
 
 /** Who runs a command, and the log that has what they decide. */
@@ -168,7 +177,7 @@ export function quietLog(terminal: Terminal): Log {
   const requested = terminal.env['LOG_LEVEL'] ?? '';
   const level = requested === '' ? 'warn' : parseLogLevel(requested);
   const log = createLog({ level, pretty: true, ...lookOf(terminal) });
-  return requested === '' ? logOnce(log) : log;
+  return withWhatWasSaid(requested === '' ? logOnce(log) : log, terminal);
 }
 
 function lookOf({ env, interactive, err }: Terminal): LogOptions {

@@ -205,6 +205,10 @@ export const COMMAND_TEXTS = {
     'Baseline complete: {records} {records|record|records} in {lists} {lists|list|lists} {records|is|are} known now.',
     '첫 수집 완료: 목록 {lists}개, 레코드 {records}건을 저장했습니다.',
   ],
+  'sweep.cut': [
+    'its only page is full and names no cursor: compare with the CRM, it may have more',
+    '하나뿐인 페이지가 꽉 찼는데 다음 커서가 없습니다. CRM에 레코드가 더 있는지 확인하세요',
+  ],
   'sweep.fromHere': [
     'From here on, changes become events and appear below.',
     '지금부터 바뀌는 것이 이벤트가 되어 아래에 나타납니다.',

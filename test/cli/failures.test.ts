@@ -39,8 +39,8 @@ describe('failures: the command line', () => {
       run: async (args: readonly string[], more = {}): Promise<CliRun> =>
         checked(await folder.run(args, { ...env, ...more })),
       /** In this process: what the log writes is not in its output. */
-      call: async (args: readonly string[], more = {}): Promise<CliRun> =>
-        checked(await folder.call(args, { ...env, ...more })),
+      call: async (args: readonly string[], more = {}, io = {}): Promise<CliRun> =>
+        checked(await folder.call(args, { ...env, ...more }, io)),
     };
   }
   const editPeople = (crm: OtherCrm, count: number): void => {
@@ -164,6 +164,24 @@ describe('failures: the command line', () => {
     const { stderr } = await folder.run(['sweep', 'people']);
     expect(stderr).toMatch(/WARN .*handler failed.* at=changefeed\.config\.mjs:7:\d+/);
     expect(stderr).toMatch(/ERROR .*dead letter.* at=changefeed\.config\.mjs:7:\d+/);
+    expect(stderr).not.toContain('Cannot read properties');
+    expect(JSON.stringify(JSON.parse((await folder.call(['status', '--json'])).stdout))).not.toContain('Cannot read');
+
+    const [letter] = (await folder.call(['dead', 'list', '--json'])).stdout.split('\n');
+    const shown = await folder.call(['dead', 'show', (JSON.parse(letter!) as { id: string }).id]);
+    expect(shown.stdout).toMatch(
+      /attempt 1 .* TypeError: Cannot read properties.*\n {4}in .*config\.mjs:7:\d+\n {2}attempt 2/,
+    );
+  });
+
+  it('failures: a terminal shows what the error of a handler says', async () => {
+    const crm = await startOtherCrm();
+    const handler = `defineHandler({ name: 'broken', retry, handle(event) { event.data.gone.field; } })`;
+    const folder = await folderOf(crm, `[${handler}]`);
+    await folder.call(['sweep', 'people']);
+    editPeople(crm, 1);
+    const { stderr } = await folder.call(['sweep', 'people'], { NO_COLOR: '1' }, { interactive: true });
+    expect(stderr).toMatch(/WARN .*what was said when an attempt failed.*Cannot read properties of undefined/);
   });
 
   it('sweep: the command waits for the sweep of a running service, and both complete', async () => {

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { deliveriesText } from '../../src/cli/commands/deliveries.js';
 import { fittingLines } from '../../src/cli/commands/status.js';
 import { eventLine } from '../../src/cli/print-event.js';
+import { sweepLines } from '../../src/cli/print-sweep.js';
 import { progressLine } from '../../src/cli/progress.js';
 import { formatsFor } from '../../src/words/format.js';
 import type { DeliveryRow } from '../../src/delivery/receipts/delivery-row.js';
 import { coloursFor, fitted, noColours, table, widthOf } from '../../src/cli/text.js';
+import { noCounts } from '../../src/feed/store/sweep-state.js';
 import type { Actor, ChangeEvent, SchemaChange } from '../../src/events/types.js';
 import { changeEvent } from '../support/events.js';
 
@@ -213,5 +215,22 @@ describe('deliveries', () => {
       expect(head).toMatch(/^began +subscription +outcome +attempt +took +type +record +event +said$/);
       expect(rows).toHaveLength(2);
     }
+  });
+});
+
+describe('sweep lines', () => {
+  it('sweep lines: a list whose only page is full and names no cursor is marked', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const sweepOf = (list: 'people' | 'memo' | 'todo', pages: number, longestPage: number) => {
+      const summary = { sweepId: 's', startedAt: at, completedAt: at, mode: 'baseline', counts: noCounts() } as const;
+      return { workspace: 'acme', list, outcome: 'complete', summary: { ...summary, pages, longestPage } } as const;
+    };
+    const formats = formatsFor({ language: 'en', timeZone: 'UTC', now: at });
+    const lines = sweepLines(
+      [sweepOf('people', 3, 20), sweepOf('memo', 1, 20), sweepOf('todo', 1, 12)],
+      noColours,
+      formats,
+    );
+    expect(lines.map((line) => line.includes('names no cursor'))).toEqual([false, true, false]);
   });
 });

@@ -1,6 +1,7 @@
 import { retryDeadLetters as action } from '../../actions/dead-letters.js';
 import type { DeadLetter } from '../../delivery/act/dead-letters.js';
 import { usage } from '../../kit/errors.js';
+import { placeIn } from '../../kit/user-frame.js';
 import { commandsNamed } from '../action-command.js';
 import { typeOption, wholeNumber } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, restArguments } from '../command.js';
@@ -39,7 +40,7 @@ const show = defineFeedCommand({
   input: {
     ids: restArguments('ids of events', asText, '<…>'),
     subscription: termOf(action, 'subscription'),
-    verbose: flag('also the whole records, and where in the code each attempt failed'),
+    verbose: flag('also the whole records, and each frame of the code where an attempt failed'),
     json,
   },
   async run({ ids, json = false, verbose = false, subscription }, { feed: { deadLetters } }, io) {
@@ -100,7 +101,7 @@ function letterText(letter: DeadLetter, { verbose, io }: { verbose: boolean; io:
   const { what, title, changes } = eventWords(event, SHOW_PLACES);
   const tries = attempts.flatMap(({ attempt, at, error, code, message, frames }) => [
     `  attempt ${attempt}  ${localTime(at)}  ${code ?? error}: ${oneLine(message)}`,
-    ...(verbose ? frames.map((frame) => dim(`    ${printable(frame).replace(/^at /, 'in ')}`)) : []),
+    ...(verbose ? frames : ownFrames(frames)).map((frame) => dim(`    ${printable(frame).replace(/^at /, 'in ')}`)),
   ]);
   const about = [
     `${bold(title)}  ${what}`,
@@ -111,6 +112,12 @@ function letterText(letter: DeadLetter, { verbose, io }: { verbose: boolean; io:
     dim(`event ${printable(id)}  record ${printable(event.subject)}  workspace ${workspace}  log id ${logId}`),
   ];
   return [fitted(about.join('\n'), io.columns), ...(verbose ? [JSON.stringify(event, null, 2)] : [])].join('\n');
+}
+
+/** The first frame in a file of the user's. */
+function ownFrames(frames: readonly string[]): string[] {
+  const place = placeIn(frames.join('\n'));
+  return place === undefined ? [] : [`at ${place}`];
 }
 
 /** Reasons quote what handlers and endpoints said. */

@@ -176,6 +176,8 @@ export async function waitBefore({ job }: GivenRun, { log }: RunOptions): Promis
 }
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
+/** Logged at `debug`, beside a line that is shown; whoever writes the handler at a terminal sees it too. */
+export const WHAT_WAS_SAID = 'what was said when an attempt failed';
 
 interface FailedLine {
   facts: object;
@@ -197,15 +199,19 @@ export function logFailure(
   const { attempt, message: said, code, frames, status, ms } = failure;
   const { known: error } = partsOf(thrown);
   const facts = { ...about, attempt, error, at: placeIn(frames.join('\n')), code, status, ms };
-  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
+  const sayMore = (): void => {
+    if (said !== error) logger.debug({ ...about, attempt, error: said }, WHAT_WAS_SAID);
+  };
   if (because !== undefined) {
     logger.error({ ...facts, because }, ended);
+    sayMore();
     return;
   }
   // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
   const isOld = !failing.holds && failing.explains(beganMs);
   const line = { ...facts, retryInMs };
-  if (isOld || !failing.failed(line, { kind: code ?? '' })) logger.debug(line, HANDLER_FAILED);
+  if (isOld || !failing.failed(line, { kind: code ?? '' })) logger.debug({ ...line, error: said }, HANDLER_FAILED);
+  else sayMore();
 }
 
 /** The outcomes that BullMQ hears of. It completes the job after any other. */

@@ -45,6 +45,8 @@ export function readPage(answer: Answer, asked: Asked): Page {
   let records: UncheckedRecord[] | undefined;
   const { bytes, digest } = answer;
   const saysEnd = nextCursor === null && [data, body].some((part) => Object.hasOwn(part, 'nextCursor'));
+  const more = nextCursor === null && !saysEnd ? namesMore([data, body], { page: asked.page, rows: all.length }) : null;
+  if (more !== null) throw malformed(answer, asked, `expected "nextCursor" beside ${more}`, ONLY_CURSORS);
   return {
     ...{ list: nameOf(asked.list), rows, nextCursor, bytes, digest },
     ...(saysEnd && { saysEnd }),
@@ -114,6 +116,25 @@ function cursorOf(body: UncheckedRecord, data: UncheckedRecord, fail: Fail): str
   if (typeof cursor !== 'string') throw fail(`expected "nextCursor" to be a string or null, found ${describe(cursor)}`);
   if (/\p{Surrogate}/u.test(cursor)) throw fail('"nextCursor" holds half a character and cannot be sent back');
   return cursor;
+}
+
+const ONLY_CURSORS =
+  'The API shows more than this page, and Changefeed follows "nextCursor" only: the list cannot be read.';
+const TOTALS = ['total', 'totalCount', 'total_count'];
+const PAGES = ['pages', 'totalPages', 'total_pages', 'pageCount'];
+const MORE = ['hasMore', 'has_more', 'hasNext', 'hasNextPage'];
+
+/** Words of other ways of paging. What is counted is the whole list: on a later page it says nothing about what follows. */
+function namesMore(parts: readonly UncheckedRecord[], { page, rows }: { page: number; rows: number }): string | null {
+  const named = [
+    ...parts,
+    ...parts.flatMap(({ pagination, paging, meta }) => [pagination, paging, meta].filter(isObject)),
+  ];
+  const beyond = (names: readonly string[], isMore: (value: unknown) => boolean): string | undefined =>
+    names.find((name) => named.some((part) => isMore(part[name])));
+  const above = (least: number) => (value: unknown) => page === 1 && typeof value === 'number' && value > least;
+  const name = beyond(TOTALS, above(rows)) ?? beyond(PAGES, above(1)) ?? beyond(MORE, (value) => value === true);
+  return name === undefined ? null : `"${name}"`;
 }
 
 function formOf(text: string): string {

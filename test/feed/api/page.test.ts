@@ -113,6 +113,38 @@ it.each<[string, string, string]>([
   );
 });
 
+const FULL = Array.from({ length: 50 }, (_, index) => ({ id: String(index) }));
+const readAt =
+  (page: number, data: object, body: object = {}) =>
+  () =>
+    readPage(answer(JSON.stringify({ ...ok({ peopleList: FULL, ...data }), ...body })), { ...asked(), page });
+
+it.each([
+  ['"total"', 1, { total: 120 }, {}],
+  ['"pages"', 1, { page: 1, pages: 3 }, {}],
+  ['"has_more"', 4, {}, { has_more: true }],
+  ['"hasNext"', 1, { pagination: { hasNext: true } }, {}],
+])(
+  'page: a page that names more by %s, and no cursor, is an error and not the whole list',
+  (name, page, data, body) => {
+    expect(readAt(page, data, body)).toThrow(
+      expect.objectContaining({
+        code: 'CF_PAGE_MALFORMED',
+        message: expect.stringContaining(`expected "nextCursor" beside ${name}`) as string,
+      }) as Error,
+    );
+  },
+);
+
+it.each([
+  ['as many as it shows', 1, { total: 50, pages: 1, hasMore: false }],
+  ['a total on a later page', 3, { total: 120, pages: 3 }],
+  ['more, and that there is no cursor', 1, { total: 120, nextCursor: null }],
+  ['more, and a cursor', 1, { total: 120, nextCursor: 'c' }],
+])('page: a page that names %s is read', (_name, page, data) => {
+  expect(readAt(page, data)().rows).toHaveLength(50);
+});
+
 it('page: "success": false with status 200 is an error with the text of the answer', () => {
   expect(() => read({ success: false, message: '실패', reason: ['하나', '둘'], data: { peopleList: [] } })).toThrow(
     expect.objectContaining({
