@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,10 +30,14 @@ export async function buildPage() {
   const built = outputFiles.map(({ path }) => basename(path));
   const address = (extension) => `./assets/${built.find((name) => name.endsWith(extension))}`;
   const html = readFileSync(`${root}page/index.html`, 'utf8');
-  for (const { path, contents } of outputFiles) putFile(path, contents);
+  for (const { path, contents } of outputFiles) {
+    putFile(path, contents);
+    // Not Brotli: browsers ask for it over TLS only, and the page is often without.
+    putFile(`${path}.gz`, gzipSync(contents, { level: 9 }));
+  }
   putFile(`${target}/icon.svg`, readFileSync(`${root}page/icon.svg`));
   putFile(`${target}/index.html`, html.replace('{styles}', address('.css')).replace('{script}', address('.js')));
-  const present = new Set([...built, 'icon.svg', 'index.html']);
+  const present = new Set([...built, ...built.map((name) => `${name}.gz`), 'icon.svg', 'index.html']);
   for (const name of readdirSync(target))
     if (!present.has(name) && !name.endsWith(UNFINISHED)) rmSync(`${target}/${name}`, { force: true });
 }

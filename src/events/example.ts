@@ -41,7 +41,7 @@ export function exampleEvent(type: string, { id, workspace, at, lists }: Example
     before: null,
     after: null,
     changes: [],
-    sequence: 1,
+    sequence: FIRST_SEQUENCE,
     class: 'edited',
     observedAt: at,
     sweep: TEST,
@@ -81,6 +81,9 @@ function dataOf(type: string, at: string, lists: Lists): Pick<ChangeData, 'detec
     ...(verb !== 'updated' && { derivedFrom: TEST }),
   };
 }
+
+/** As in production, where a column of 32 bits does not take it: sequences begin with the epoch of the state. */
+export const FIRST_SEQUENCE = 1_883_093_401_075_713;
 
 const NAMES = ['이름', '제목', '내용', 'text', 'fieldName', 'type'];
 

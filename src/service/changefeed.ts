@@ -26,7 +26,7 @@ import { refuseOtherFormat } from '../log/state-guard.js';
 import { createAudit, type Audit } from '../ops/audit.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
-import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
+import { logConfigWarnings, logMisfits, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
 import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
@@ -104,6 +104,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
+    if (wanted.includes('handle')) logMisfits(context.log, config.subscriptions);
     const reports = reportsProblems
       ? [presence(context, workspaces, { roles: wanted, status: status.read, ofFiles })]
       : [];

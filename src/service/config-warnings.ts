@@ -42,6 +42,15 @@ export function logConfigWarnings(log: Log, config: Config, about: readonly Conf
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
+/** What only a database can say comes a moment later. */
+export function logMisfits(log: Log, subscriptions: readonly Subscription[]): void {
+  for (const { name, misfit } of subscriptions) {
+    void misfit?.().then((found) => {
+      if (found !== null) log.warn({ subscription: name, ...found }, MESSAGES.handler);
+    });
+  }
+}
+
 const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
 
 function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {

@@ -4,7 +4,7 @@ import { builtInLists, readyMadeLists } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { FeedEvent, TypedEvent } from '../delivery/handlers/define.js';
 import { eventId, objectOf } from '../events/envelope.js';
-import { exampleEvent } from '../events/example.js';
+import { exampleEvent, FIRST_SEQUENCE } from '../events/example.js';
 import { EVENT_TYPES } from '../events/catalogue.js';
 import type { EventType, NoticeType } from '../events/kinds.js';
 import type { Actor, ChangeData, ChangeEvent, Notice, Related } from '../events/types.js';
@@ -24,7 +24,7 @@ export interface EventParts {
   workspace?: string;
   /** When it happened and was detected; ISO 8601, UTC. @defaultValue '2026-03-02T00:00:00.000Z' */
   at?: string;
-  /** @defaultValue 1 for the first event of a record, otherwise 2 */
+  /** @defaultValue 1883093401075713 for the first event of a record, otherwise one more: as large as in production */
   sequence?: number;
   /** Who made the change. @defaultValue not known */
   actor?: Actor;
@@ -77,7 +77,8 @@ function ofRecord(example: ChangeEvent, parts: EventParts): ChangeEvent {
   const isRefreshed = changes.length > 0 && !changes.some((change) => isEdit(change, rulesOf(type)));
   const subject =
     example.data.schema === undefined ? String((after ?? before)?.id) : `schema:${example.data.schema.field}`;
-  const sequence = parts.sequence ?? (example.data.before === null && example.data.due === undefined ? 1 : 2);
+  const isFirst = example.data.before === null && example.data.due === undefined;
+  const sequence = parts.sequence ?? (isFirst ? FIRST_SEQUENCE : FIRST_SEQUENCE + 1);
   const idOf = (of: string): string =>
     eventId([source, of, subject, String(sequence), contentOf(after ?? before, type)]);
   const data: ChangeData = {

@@ -27,6 +27,12 @@ describe('testing: eventOf', () => {
     expect(event.data.class).toBe('edited');
   });
 
+  it('testing: a sequence is as large as in production, and grows with the change', () => {
+    const [created, updated] = [eventOf('crm.person.created'), eventOf('crm.person.updated')];
+    expect([created.data.sequence, updated.data.sequence]).toEqual([1_883_093_401_075_713, 1_883_093_401_075_714]);
+    expect(eventOf('crm.person.created', { sequence: 7 }).data.sequence).toBe(7);
+  });
+
   it('testing: what only the system keeps is a refresh, as in production', () => {
     const event = eventOf('crm.person.updated', { before: { '진행중 딜 개수': 1 }, after: { '진행중 딜 개수': 2 } });
     expect(event.data.class).toBe('refreshed');

@@ -89,7 +89,7 @@ describe('testing: runHandler', () => {
     const named = eventOf('crm.person.updated', {
       before: { 등급: 'A' },
       after: { 등급: 'A', 이름: '새 이름' },
-      sequence: 3,
+      sequence: toA.data.sequence + 1,
     });
     const [run] = (await runHandler(settled, [toA, named])).runs;
     expect(run?.event?.data.changes.map(({ field }) => field)).toEqual(['등급', '이름']);

@@ -78,6 +78,8 @@ describe('event types: what a pattern selects', () => {
         if (event.type === 'crm.todo.overdue') expectTypeOf(event.data.due).toEqualTypeOf<string>();
       },
     });
+    expectTypeOf<EventOf<'crm.todo.completed'>>().toEqualTypeOf<TypedEvent<'crm.todo.completed'>>();
+    expectTypeOf<EventOf<'crm.todo.*'>>().toEqualTypeOf<EventOf<readonly ['crm.todo.*']>>();
     const start = 'snapshot' as string;
     defineHandler({
       name: 'd',

@@ -70,9 +70,11 @@ type NamedVerb = 'schema_changed' | 'unchanged';
 
 type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
 
-/** The event that a handler with this `on` (and `start`, which may ask for a snapshot) receives. */
-export type EventOf<On extends readonly string[], Start = 'now'> =
-  EventOfPattern<On[number]> | ('snapshot' extends Start ? SnapshotOf<On[number]> : never);
+/** The event that a handler with this `on`, or of this one type or pattern, receives (and `start`, which may ask for a snapshot). */
+export type EventOf<On extends string | readonly string[], Start = 'now'> =
+  EventOfPattern<PatternsIn<On>> | ('snapshot' extends Start ? SnapshotOf<PatternsIn<On>> : never);
+
+type PatternsIn<On> = On extends readonly (infer Pattern extends string)[] ? Pattern : Extract<On, string>;
 
 type EventOfPattern<Pattern extends string> = Pattern extends string
   ? IsLiteral<Pattern> extends false

@@ -233,6 +233,8 @@ export interface Subscription extends Selection {
   readonly isInClear?: boolean | undefined;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
   readonly obstacle?: (() => Obstacle | null) | undefined;
+  /** The same, where only its database can say it. */
+  readonly misfit?: (() => Promise<Obstacle | null>) | undefined;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
   readonly toStandardOutput?: boolean | undefined;
   /** Erases a record from what it has delivered. @returns how many rows there were */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isPermanent } from '../../../src/delivery/handlers/errors.js';
 import { placeOf } from '../../../src/delivery/handlers/postgres/database.js';
+import { logMisfits } from '../../../src/service/config-warnings.js';
 import { eventually } from '../../support/eventually.js';
 import { failureOf, handlerContext } from '../../support/handler-fixtures.js';
 import { heardLog } from '../../support/heard-log.js';
@@ -82,6 +83,31 @@ describe.skipIf(absent !== null)('postgres columns', () => {
         data: { id: 'p1', 이름: 'a\ufffdb\ufffd', '키\ufffd': ['\ufffd', '\\u0000', '😀'] },
       },
     ]);
+  });
+});
+
+describe.skipIf(absent !== null)('postgres types', () => {
+  it('postgres types: a column of another type is named at the start, by doctor and by each event', async () => {
+    const first = { people: { 완료: 'boolean', n: 'integer', 이름: 'text' } } as const;
+    await send(mirror({ columns: first }), step({ after: { 완료: true, n: 1 }, sequence: 1 }));
+    // A wider number and a text take what is written; a time is no boolean.
+    const changed = mirror({ columns: { people: { 완료: 'timestamptz', n: 'bigint', 이름: 'date' } } });
+    const reason = `the column "완료" of ${table()} is boolean, and the subscription writes timestamptz`;
+    const repair = `ALTER TABLE ${table()} ALTER COLUMN "완료" TYPE timestamptz USING NULL`;
+    const { log, heard } = heardLog();
+    logMisfits(log, [changed]);
+    await eventually(() => expect(heard).toEqual([expect.objectContaining({ message: 'handler cannot work' })]));
+    expect(heard[0]?.facts).toEqual({
+      subscription: 'mirror',
+      reason,
+      remedy: `change the column (${repair}), or its type in the subscription`,
+    });
+    expect((await changed.reach?.())?.problem).toContain(reason);
+    const next = step({ after: { 완료: '2026-01-01T00:00:00Z', n: 2 }, sequence: 2 });
+    expect((await failureOf(send(changed, next))).message).toContain(reason);
+    await admin.query(repair);
+    await send(changed, next);
+    expect(await rows('"완료", n')).toEqual([{ 완료: new Date('2026-01-01T00:00:00Z'), n: 2 }]);
   });
 });
 

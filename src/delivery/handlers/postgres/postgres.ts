@@ -10,7 +10,7 @@ import { printable, shorten } from '../../../kit/printable.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { timeOfDay } from '../digest.js';
-import type { HandlerContext, Reached, Subscription, WrittenRow } from '../handler.js';
+import type { HandlerContext, Obstacle, Reached, Subscription, WrittenRow } from '../handler.js';
 import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
@@ -26,6 +26,7 @@ import {
   goneSql,
   isIdentifier,
   isReserved,
+  misfitTexts,
   missingOwn,
   presentQuery,
   qualified,
@@ -140,7 +141,8 @@ function createPostgres(settings: PostgresSettings): Subscription {
     afterRewind: 'snapshot',
     handle: (event, context) => write(event, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
-    reach: () => reach(settings.name, database),
+    reach: () => reach(settings.name, mirror),
+    misfit: () => findMisfit(mirror).catch(() => null),
     erase: (record) => erase(record, mirror),
     copy: { rows: (place) => readRows(place, mirror), contents: (of) => readContents(of, mirror) },
     ...(settings.verify !== undefined && { verify: { when: { at: settings.verify }, days: EVERY_DAY } }),
@@ -149,11 +151,25 @@ function createPostgres(settings: PostgresSettings): Subscription {
   });
 }
 
-async function reach(subscription: string, database: Database): Promise<Reached> {
-  const { place } = database;
-  const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
-  if (failed === null) return { place, problem: null };
-  return { place, problem: `Postgres "${subscription}": ${place}: ${failed.problem}.`, remedy: failed.remedy };
+async function reach(subscription: string, mirror: Mirror): Promise<Reached> {
+  const { place } = mirror.database;
+  const found = await findMisfit(mirror).catch((error: unknown) => {
+    const { problem: reason, remedy } = connectionProblem(error);
+    return { reason, remedy };
+  });
+  if (found === null) return { place, problem: null };
+  return { place, problem: `Postgres "${subscription}": ${place}: ${found.reason}.`, remedy: found.remedy };
+}
+
+/** A column of another type would fail each event of its table. */
+async function findMisfit({ settings, database }: Mirror): Promise<Obstacle | null> {
+  await database.query('SELECT 1');
+  const tables = Object.keys(settings.columns).map((list) => tableOf(list, settings));
+  const found = tables.map(async (table) => {
+    const [present] = await database.query<Present>(...presentQuery(table));
+    return present?.misfits.map((misfit) => misfitTexts(table, misfit)) ?? [];
+  });
+  return (await Promise.all(found)).flat()[0] ?? null;
 }
 
 interface Mirror {
@@ -282,13 +298,21 @@ function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void>
 }
 
 async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
-  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(...presentQuery(table));
+  const [present = { hasSchema: false, columns: null, misfits: [] }] = await database.query<Present>(
+    ...presentQuery(table),
+  );
   const missing = missingOwn(present);
   if (missing.length > 0) {
     throw new ChangefeedError('CF_DATABASE_FAILED', {
       message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} that was not created by Changefeed (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or rename that table.`,
       subscription,
     });
+  }
+  const [misfit] = present.misfits;
+  if (misfit !== undefined) {
+    const { reason, remedy } = misfitTexts(table, misfit);
+    const message = `Postgres "${subscription}": ${database.place}: ${reason}. To repair it, ${remedy}. The event is tried again.`;
+    throw new ChangefeedError('CF_DATABASE_FAILED', { message, subscription });
   }
   const sql = creationSql(table, present);
   if (sql !== '') await database.query(sql);

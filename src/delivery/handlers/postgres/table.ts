@@ -67,16 +67,44 @@ export function qualified({ schema, name }: Table): string {
 export interface Present {
   hasSchema: boolean;
   columns: readonly string[] | null;
+  misfits: readonly Misfit[];
+}
+
+/** A column that takes no value of the type that is written. */
+export interface Misfit {
+  column: string;
+  /** Its type in the table. */
+  has: string;
+  written: ColumnType;
 }
 
 /** If nothing is missing, a database user without the right to create tables is enough. */
 const PRESENT_SQL = `
   SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
     (SELECT array_agg(attname::text) FROM pg_attribute
-      WHERE attrelid = to_regclass($2) AND attnum > 0 AND NOT attisdropped) AS "columns"`;
+      WHERE attrelid = to_regclass($2) AND attnum > 0 AND NOT attisdropped) AS "columns",
+    (SELECT coalesce(json_agg(json_build_object(
+        'column', attname, 'has', format_type(atttypid, atttypmod), 'written', written)), '[]')
+      FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+        JOIN unnest($3::text[], $4::text[]) AS ours (name, written) ON attname = name
+      WHERE attrelid = to_regclass($2) AND attnum > 0 AND NOT attisdropped AND atttypid <> written::regtype
+        -- A text takes any value. What a person made of a domain is theirs.
+        AND typcategory <> 'S' AND typtype <> 'd'
+        AND NOT EXISTS (SELECT FROM pg_cast
+          WHERE castsource = written::regtype AND casttarget = atttypid AND castcontext IN ('a', 'i'))) AS "misfits"`;
 
-export function presentQuery(table: Table): [sql: string, values: string[]] {
-  return [PRESENT_SQL, [quote(table.schema), qualified(table)]];
+export function presentQuery(table: Table): [sql: string, values: unknown[]] {
+  const names = table.columns.map(({ name }) => name);
+  return [PRESENT_SQL, [quote(table.schema), qualified(table), names, table.columns.map(({ type }) => type)]];
+}
+
+/** The statement that repairs it empties the column: the next change of a record, or a snapshot, fills it. */
+export function misfitTexts(table: Table, { column, has, written }: Misfit): { reason: string; remedy: string } {
+  const statement = `ALTER TABLE ${qualified(table)} ALTER COLUMN ${quote(column)} TYPE ${written} USING NULL`;
+  return {
+    reason: `the column ${quote(column)} of ${qualified(table)} is ${has}, and the subscription writes ${written}`,
+    remedy: `change the column (${statement}), or its type in the subscription`,
+  };
 }
 
 /** Columns of ours that an existing table lacks: such a table was not created by Changefeed. */

@@ -11,6 +11,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
+/** What the build has compressed, beside the file itself. */
+const PACKED = '.gz';
+
 /** Where the build puts the page. */
 const FOLDER = packageFolder && join(packageFolder, 'dist/src/ops/server/page/static');
 
@@ -21,13 +24,19 @@ export function assetRoutes(app: FastifyInstance): void {
     app.get('/', publicly, (_request, reply) => reply.type('text/plain').send(`There is no page: ${why}\n`));
     return;
   }
-  for (const name of readdirSync(FOLDER)) {
+  const names = readdirSync(FOLDER);
+  for (const name of names.filter((one) => extname(one) !== PACKED)) {
     const content = readFileSync(join(FOLDER, name));
+    const packed = names.includes(name + PACKED) ? readFileSync(join(FOLDER, name + PACKED)) : null;
     const type = TYPES[extname(name)] ?? 'application/octet-stream';
     const isPage = name === 'index.html';
     const age = isPage ? 'no-cache' : 'public, max-age=31536000, immutable';
-    app.get(isPage ? '/' : `/assets/${name}`, publicly, (_request, reply) =>
-      reply.type(type).header('cache-control', age).send(content),
-    );
+    app.get(isPage ? '/' : `/assets/${name}`, publicly, ({ headers }, reply) => {
+      void reply.type(type).header('cache-control', age);
+      if (packed === null) return reply.send(content);
+      void reply.header('vary', 'accept-encoding');
+      const takes = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers['accept-encoding'] ?? '');
+      return takes ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(content);
+    });
   }
 }

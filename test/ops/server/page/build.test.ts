@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
+import { assetRoutes } from '../../../../src/ops/server/page/assets.js';
 import { buildPage } from '../../../../.ci/build-page.mjs';
 
 const folder = fileURLToPath(new URL('../../../../dist/src/ops/server/page/static', import.meta.url));
@@ -24,4 +27,19 @@ it('page build: a server that starts meanwhile finds the page, and all that it l
   await builds;
   expect(looks).toBeGreaterThan(1);
   expect(readdirSync(folder)).not.toContain('page-EARLIER.js');
+});
+
+it('page build: script and styles are compressed, and sent so to who takes it', async () => {
+  await buildPage();
+  const app = fastify();
+  assetRoutes(app);
+  const [script = ''] = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const asked = (encoding: string) =>
+    app.inject({ url: `/assets/${script}`, headers: { 'accept-encoding': encoding } });
+  const [packed, plain, refused] = await Promise.all(['br, gzip', '', 'gzip;q=0'].map(asked));
+  expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+  expect(gunzipSync(packed.rawPayload)).toEqual(plain.rawPayload);
+  expect(packed.rawPayload.length).toBeLessThan(110_000);
+  expect([plain, refused].map(({ headers }) => headers['content-encoding'])).toEqual([undefined, undefined]);
+  await app.close();
 });
