@@ -4,6 +4,7 @@ import { DESTINATIONS } from '../../src/delivery/handlers/destinations.js';
 import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { KINDS } from '../../src/delivery/handlers/registry.js';
 import { configSchema } from '../../src/config/schema.js';
+import { describeOptions } from './described-options.js';
 import { conditionsSchema } from '../../src/delivery/handlers/where.js';
 
 type JsonSchema = Record<string, unknown>;
@@ -12,7 +13,7 @@ export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
   const { subscriptions, redis, destinations, ...properties } = whole['properties'] as Record<string, JsonSchema>;
-  return {
+  return describeOptions({
     ...whole,
     title: 'changefeed.config.json',
     properties: {
@@ -31,7 +32,7 @@ export function configJsonSchema(): JsonSchema {
         items: byHandler(KINDS.map(({ handler, schema }) => [handler, withHandler(handler, toSchema(schema))])),
       },
     },
-  };
+  });
 }
 
 /** By its handler, so that an editor names a wrong handler, and the wrong option of the right one: of alternatives it names any. */

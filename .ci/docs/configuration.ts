@@ -11,10 +11,12 @@ import { optionDocs, type OptionDoc } from './options.js';
 
 type Json = Record<string, unknown>;
 
-interface Section {
+export interface Section {
   title: string;
   text?: string;
   name: string;
+  /** @defaultValue all */
+  only?: readonly string[];
   around: (options: Json) => Json;
 }
 
@@ -24,6 +26,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
 const POSTGRES = { handler: 'postgres', name: 'mirror', url: 'postgres://db.example/crm' };
 const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'redis://jobs.example' };
+const CHAT = { handler: 'message', name: 'chat', url: 'https://chat.example/hook' };
 const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
 const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
 const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
@@ -84,6 +87,13 @@ export const SECTIONS: readonly Section[] = [
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
   },
   {
+    title: '`subscriptions[].unchanged`',
+    text: '[guides/unchanged.md](guides/unchanged.md) says when it is due.',
+    name: 'unchangedOptions',
+    around: (unchanged) =>
+      subscription(NDJSON, { on: ['crm.todo.unchanged'], unchanged: { for: '14d', ...unchanged } }),
+  },
+  {
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
     name: 'webhookOptions',
@@ -102,7 +112,25 @@ export const SECTIONS: readonly Section[] = [
   {
     title: 'Options of `message`',
     name: 'messageOptions',
-    around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
+    around: (more) => subscription(CHAT, more),
+  },
+  {
+    title: 'Options of `message` and `todoReport`',
+    name: 'chatShape',
+    around: (more) => subscription(CHAT, more),
+  },
+  {
+    title: 'Options of `message`: `digest`',
+    text: 'A handler in code with `handleDigest` has it too. [delivery.md](delivery.md#digests) says what is guaranteed.',
+    name: 'digestOptions',
+    around: (digest) => subscription(CHAT, { digest: 'at' in digest ? digest : { every: '1h', ...digest } }),
+  },
+  {
+    title: 'Options of `todoReport`',
+    text: 'Besides `name`, `workspaces`, `language`, `retry`, `timeout`, and `url`, `allowHosts`, `disableAfter` of `message`.',
+    name: 'reportOptions',
+    only: ['at', 'days', 'per'],
+    around: (more) => subscription({ ...CHAT, handler: 'todoReport', at: '09:00' }, more),
   },
   {
     title: 'Options of `postgres`',
@@ -175,17 +203,22 @@ export const SECTIONS: readonly Section[] = [
   },
 ];
 
-const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `delivery/handlers/${kind}/${kind}.ts`);
+const HANDLERS = [
+  ...['webhook', 'message', 'bullmq', 'ndjson', 'postgres'].map((kind) => `${kind}/${kind}.ts`),
+  'message/chat.ts',
+  'message/todo-report.ts',
+].map((file) => `delivery/handlers/${file}`);
 const SHARED = [
   'config/schema.ts',
   'config/redis.ts',
   'config/servers.ts',
   'delivery/handlers/options.ts',
+  'delivery/handlers/digest.ts',
   'delivery/handlers/http/endpoint.ts',
 ];
 
-export const docsOf = ({ name }: Section): OptionDoc[] =>
-  optionDocs([...SHARED, ...HANDLERS, 'delivery/handlers/postgres/postgres.ts'], name);
+export const docsOf = ({ name, only }: Section): OptionDoc[] =>
+  optionDocs([...SHARED, ...HANDLERS], name).filter((doc) => only?.includes(doc.name) ?? true);
 export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
 
 /** The allowed values, from the error message for a bigint, which no option accepts. */

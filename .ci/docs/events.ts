@@ -262,11 +262,31 @@ function replace(target: object, by: object): void {
   Object.assign(target, by);
 }
 
+/** Declared by the name of a property of `data`. */
+const WITHIN: Readonly<Record<string, string>> = {
+  actor: 'actorFields',
+  changes: 'changeFields',
+  merged: 'mergedFields',
+  notice: 'noticeFields',
+  schema: 'schemaFields',
+  unchanged: 'unchangedFields',
+};
+
 function commentsOn(properties: Json, declaredBy: string): Json {
-  const docs = optionDocs('events/types.ts', declaredBy).filter(
-    ({ name, meaning }) => name in properties && meaning !== '',
-  );
+  const docs = new Map(optionDocs('events/types.ts', declaredBy).map(({ name, meaning }) => [name, meaning]));
   return Object.fromEntries(
-    docs.map(({ name, meaning }) => [name, { description: meaning, ...(properties[name] as Json) }]),
+    Object.entries(properties).map(([name, property]) => {
+      const description = docs.get(name) ?? '';
+      const described = { ...(description !== '' && { description }), ...withinOf(name, property as Json) };
+      return [name, described];
+    }),
   );
+}
+
+function withinOf(name: string, property: Json): Json {
+  const declaredBy = WITHIN[name];
+  if (declaredBy === undefined) return property;
+  if (property['items'] !== undefined) return { ...property, items: withinOf(name, property['items'] as Json) };
+  if (property['properties'] === undefined) return property;
+  return { ...property, properties: commentsOn(property['properties'] as Json, declaredBy) };
 }

@@ -38,6 +38,10 @@ export interface LoadedConfig {
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
 export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${extension}`);
+/** Forms that other tools have. Such a file beside none of ours would be ignored in silence. */
+const OTHER_FILES = ['.cjs', '.cts', '.jsonc', '.json5', '.yaml', '.yml', '.toml'].map(
+  (end) => `changefeed.config${end}`,
+);
 
 /**
  * Loads `path`, else `CHANGEFEED_CONFIG`, else `changefeed.config.{ts,mts,js,mjs,json}` in `cwd`, else the
@@ -95,7 +99,17 @@ async function readFile(file: string, { cwd, env, library }: Reading): Promise<R
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
-  if (named === undefined) return CONFIG_FILES.map((name) => resolve(cwd, name)).find((file) => existsSync(file));
+  if (named === undefined) {
+    const existing = (names: readonly string[]): string | undefined =>
+      names.map((name) => resolve(cwd, name)).find((file) => existsSync(file));
+    const found = existing(CONFIG_FILES);
+    const other = found === undefined ? existing(OTHER_FILES) : undefined;
+    if (other === undefined) return found;
+    throw unloadable(
+      nameOf(other, cwd),
+      `a configuration file ends in ${EXTENSIONS.join(', ')}. Write it in one of these forms`,
+    );
+  }
   const file = resolve(cwd, named);
   if (!existsSync(file))
     throw unloadable(

@@ -60,6 +60,7 @@ const notice: z.ZodType<Notice> = noticeFields;
 export interface Actor extends z.output<typeof actorFields> {}
 const actorType: z.ZodType<ActorType | (string & {})> = z.string().min(1);
 const actorFields = fields({
+  /** `user`, `workflow`, `sequence`, `api`, or `field` for the system itself; the API may have further words. */
   type: actorType,
   /** Null for `field`. */
   id: z.string().nullable(),
@@ -93,8 +94,9 @@ const schemaFields = fields({
   rows: z.int(),
   /** The share of rows that changed, of those that could: 0 to 1. */
   share: z.number().min(0).max(1),
-  /** Samples of the old and of the new value types, most frequent first: `absent`, `string`, `{id, name}` … */
+  /** Samples of the old value types, most frequent first: `absent`, `string`, `{id, name}` … */
   before: z.array(z.string()).readonly(),
+  /** Samples of the new value types, most frequent first. */
   after: z.array(z.string()).readonly(),
 });
 const schemaChange: z.ZodType<SchemaChange> = schemaFields;

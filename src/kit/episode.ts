@@ -9,6 +9,8 @@ export interface EpisodeOptions {
   level?: 'warn' | 'error';
   /** Fewer failures in a row, or for a shorter time, are no trouble. @defaultValue the first begins it */
   threshold?: { failures: number; lastsMs: number };
+  /** Trouble of the same kind that comes back so soon belongs to the trouble before: it is logged when it lasts as long. @defaultValue 0 */
+  relapseMs?: number;
   ended?: () => void;
   facts: object;
   log: Log;
@@ -25,6 +27,10 @@ export class Episode {
   /** The same moments by the monotonic clock. */
   #begunMs = 0;
   #endedMs = Number.NEGATIVE_INFINITY;
+  #isRelapse = false;
+  /** The end of the last trouble that was logged, or that was a relapse, and its kind. */
+  #restedMs = Number.NEGATIVE_INFINITY;
+  #restedKind = '';
   #logged: string | undefined;
   #overMs = Number.NEGATIVE_INFINITY;
 
@@ -53,10 +59,21 @@ export class Episode {
 
   /** Returns whether it was logged. A failure of another `kind` than the last one is logged again. @param how.agoMs it began so long ago */
   failed(facts: object, { kind = '', agoMs = 0 }: { kind?: string; agoMs?: number } = {}): boolean {
-    const { begins, level = 'error', threshold = { failures: 1, lastsMs: 0 }, log, clock } = this.#options;
-    if (this.#failures === 0) [this.#sinceMs, this.#begunMs] = [clock.now() - agoMs, clock.monotonic() - agoMs];
+    const {
+      begins,
+      level = 'error',
+      threshold = { failures: 1, lastsMs: 0 },
+      relapseMs = 0,
+      log,
+      clock,
+    } = this.#options;
+    if (this.#failures === 0) {
+      [this.#sinceMs, this.#begunMs] = [clock.now() - agoMs, clock.monotonic() - agoMs];
+      this.#isRelapse = kind === this.#restedKind && this.#begunMs - this.#restedMs < relapseMs;
+    }
     this.#failures += 1;
-    if (this.#failures < threshold.failures || clock.monotonic() - this.#begunMs < threshold.lastsMs) return false;
+    const lastsMs = this.#isRelapse ? Math.max(relapseMs, threshold.lastsMs) : threshold.lastsMs;
+    if (this.#failures < threshold.failures || clock.monotonic() - this.#begunMs < lastsMs) return false;
     if (kind === this.#logged) return false;
     this.#logged = kind;
     log[level]({ ...this.#options.facts, ...facts }, begins);
@@ -69,7 +86,9 @@ export class Episode {
     const failures = this.#failures;
     const held = this.holds;
     this.#failures = 0;
+    this.#restedKind = this.#logged ?? this.#restedKind;
     this.#logged = undefined;
+    if (held || (failures > 0 && this.#isRelapse)) this.#restedMs = clock.monotonic();
     if (!held) return;
     [this.#overMs, this.#endedMs] = [clock.now(), clock.monotonic()];
     const since = isoTime(this.#sinceMs);

@@ -75,7 +75,7 @@ describe('assistant', () => {
 
   it('assistant: each tool answers as the API does, at no request to the CRM', async () => {
     const { crm, feed, url, get, act } = await swept();
-    const [person = { id: '' }] = crm.lists.people;
+    const [person = { id: '', 이름: '' }] = crm.lists.people;
     const [todo = { id: '' }] = crm.lists.todo;
     const atFirst = isoTime(systemClock.now());
     crm.lists.people[0] = { ...person, 이름: '김하나', '수정 날짜': '2026-03-02T09:00:00.000Z' };

@@ -4,11 +4,28 @@ import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../.ci/docs/config-schema.js';
 import { projectFiles } from '../../src/cli/init-files.js';
 
+/** Of a pair, a choice or an object that is described where it is used. */
+const SELF_EVIDENT = 'after age count delay from handler id retention since to type'.split(' ');
+
+function namesWithoutWords(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { description?: string }>> };
+  const own = Object.entries(properties).flatMap(([name, { description }]) =>
+    description === undefined ? [name] : [],
+  );
+  return [...own, ...Object.values(schema).flatMap(namesWithoutWords)];
+}
+
 describe('schema of a configuration in JSON', () => {
   it('schema of a configuration in JSON: matches the code (npx vitest run test/config/json-schema.test.ts -u updates it)', async () => {
     await expect(`${JSON.stringify(configJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(
       '../../changefeed.schema.json',
     );
+  });
+
+  it('schema of a configuration in JSON: an editor shows what each option means', () => {
+    const silent = new Set(namesWithoutWords(configJsonSchema()));
+    expect([...silent].sort()).toEqual(SELF_EVIDENT);
   });
 
   it('schema of a configuration in JSON: accepts the examples and what init writes, and rejects what loading rejects', () => {

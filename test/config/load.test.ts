@@ -104,6 +104,19 @@ describe('configuration file', () => {
     expect((await load()).source).toBe('changefeed.config.json');
   });
 
+  it.each(['yaml', 'cjs', 'jsonc'])(
+    'configuration file: one that ends in .%s is named, not ignored',
+    async (ending) => {
+      write(`changefeed.config.${ending}`, '');
+      expect(await complaint({ CHANGEFEED_BASE_URL: 'https://crm.example', CHANGEFEED_TOKEN: TOKEN })).toMatchObject({
+        code: 'CF_CONFIG_UNLOADABLE',
+        message: `changefeed.config.${ending}: a configuration file ends in .ts, .mts, .js, .mjs, .json. Write it in one of these forms.`,
+      });
+      write('changefeed.config.json', JSON_CONFIG);
+      expect((await load()).source).toBe('changefeed.config.json');
+    },
+  );
+
   it('configuration file: in a CommonJS project may use require and module.exports', async () => {
     write('package.json', '{}');
     write(

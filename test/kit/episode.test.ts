@@ -50,6 +50,30 @@ it('episode: below its threshold neither the failures nor their end are logged',
   expect([messages(), episode.holds]).toEqual([['begins'], true]);
 });
 
+it('episode: trouble that comes back within its relapse time is logged only where it lasts, or is of another kind', () => {
+  const { episode, time, messages } = episodeWithLines({ relapseMs: 60_000 });
+  const at = (ms: number, kind = 'timeout'): void => {
+    time.ms = ms;
+    episode.failed({}, { kind });
+  };
+  // Each comes back 40 s after the one before: one episode, however long it goes on.
+  for (const ms of [0, 40_000, 80_000, 120_000]) {
+    at(ms);
+    episode.over();
+  }
+  expect(messages()).toEqual(['begins', 'ends']);
+  at(150_000, 'refused');
+  episode.over();
+  at(180_000, 'refused');
+  at(239_000, 'refused');
+  expect(messages()).toEqual(['begins', 'ends', 'begins', 'ends']);
+  at(240_000, 'refused');
+  expect(messages().slice(4)).toEqual(['begins']);
+  episode.over();
+  at(400_000, 'refused');
+  expect(messages().slice(5)).toEqual(['ends', 'begins']);
+});
+
 it('episode: explains what failed before its end, for a minute', () => {
   const { episode, time } = episodeWithLines();
   const explained = (failedMs: number): boolean => episode.explains(failedMs);

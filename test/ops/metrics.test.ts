@@ -6,7 +6,13 @@ import { METRICS, QUEUE_METRIC, type MetricDefinition } from '../../src/ops/watc
 import { operationsPage } from '../../.ci/docs/metrics.js';
 
 interface Dashboard {
-  panels: { id: number; type: string; title: string; targets?: { expr: string; legendFormat: string }[] }[];
+  panels: {
+    id: number;
+    type: string;
+    title: string;
+    description?: string;
+    targets?: { expr: string; legendFormat: string }[];
+  }[];
 }
 interface Alerts {
   groups: {
@@ -15,10 +21,17 @@ interface Alerts {
       expr: string;
       for?: string;
       labels: { severity: string };
-      annotations: { summary: string; description: string };
+      annotations: { summary: string; description: string; runbook_url: string };
     }[];
   }[];
 }
+
+/** As GitHub makes it of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\d -]/gu, '')
+    .replaceAll(' ', '-');
 
 /** Of prom-client's default metrics: those that we use. */
 const OF_THE_PROCESS = [
@@ -84,6 +97,7 @@ describe('metrics', () => {
     const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     expect(exprs.flatMap(unknownIn)).toEqual([]);
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    expect(panels.filter(({ type, description = '' }) => type !== 'row' && description === '')).toEqual([]);
     const shown = new Set(exprs.flatMap(namesIn));
     const missing = Object.entries<MetricDefinition>(METRICS).filter(
       ([name, { type }]) => !shown.has(type === 'histogram' ? `${name}_bucket` : name),
@@ -101,7 +115,10 @@ describe('metrics', () => {
     const rules = groups.flatMap((group) => group.rules);
     expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    const headings = new Set((await fileIn('docs/operations.md')).match(/(?<=^#+ ).+$/gm)?.map(anchorOf));
     for (const { alert, labels, annotations, for: lasting = '1m' } of rules) {
+      const [, anchor = ''] = annotations.runbook_url.split('docs/operations.md#');
+      expect({ alert, hasRunbook: headings.has(anchor) }).toEqual({ alert, hasRunbook: true });
       expect({ alert, severity: ['critical', 'warning'].includes(labels.severity) }).toEqual({ alert, severity: true });
       expect({ alert, lasting: /^\d+[smh]$/.test(lasting) }).toEqual({ alert, lasting: true });
       expect({ alert, says: annotations.summary !== '' && annotations.description.length > 40 }).toEqual({

@@ -1,6 +1,7 @@
 /** docs/cli.schema.json: what the commands print with `--json`. It is made from the schemas that the code and the page's API have. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
+import { optionDocs } from '../../.ci/docs/options.js';
 import { todosReport } from '../../src/crm/todo-counts.js';
 import { deliveryRow } from '../../src/delivery/receipts/delivery-row.js';
 import { summarySchema } from '../../src/feed/store/sweep-state.js';
@@ -74,6 +75,18 @@ function withoutPattern({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSche
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
 }
 
+const COMMENTS = ['sweep', 'sweepCounts', 'summarySchema'].flatMap((name) =>
+  optionDocs('feed/store/sweep-state.ts', name).map(({ name: field, meaning }) => [field, meaning] as const),
+);
+
+/** What a sweep prints is what is stored of it, described where it is declared. */
+function withComments(schema: object): object {
+  const meanings = new Map(COMMENTS.filter(([, meaning]) => meaning !== ''));
+  return JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
+    meanings.has(name) && typeof value === 'object' ? { description: meanings.get(name), ...value } : value,
+  ) as object;
+}
+
 function cliDocument() {
   const defs = Object.entries(PRINTED).map(([command, schema]) => {
     const { $schema: _, ...json } = z.toJSONSchema(schema, {
@@ -81,7 +94,7 @@ function cliDocument() {
       reused: 'inline',
       override: withoutPattern,
     });
-    return [command, json] as const;
+    return [command, command === 'sweep' ? withComments(json) : json] as const;
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -20,9 +20,9 @@ const quietHours = strictOptions({ from: timeOfDay, to: timeOfDay }).refine(({ f
 });
 
 export const digestOptions = strictOptions({
-  /** A digest this often, counted from midnight, of all events since the last one; none where there were none. Or `at`. */
+  /** A digest this often, counted from midnight, of all events since the last one; none where there were none. @defaultValue none: `at` is given */
   every: duration({ from: '1m', to: '24h' }).optional(),
-  /** A digest at this time of day. */
+  /** A digest at this time of day. @defaultValue none: `every` is given */
   at: timeOfDay.optional(),
   /** On these days: `'daily'`, `'mon-fri'`, or an array such as `['mon', 'thu']`. @defaultValue 'daily' */
   days: days.prefault('daily'),

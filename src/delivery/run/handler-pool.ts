@@ -167,8 +167,9 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const closing = new AbortController();
   const { logger, clock } = options;
   const facts = { subscription: subscription.name };
-  // While an endpoint is away every attempt fails: only the first failure is logged, and the end.
-  const episode = { begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts } as const;
+  // While an endpoint is away every attempt fails: only the first failure is logged, and the end. One that answers now and then would fill the log.
+  const words = { begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn' } as const;
+  const episode = { ...words, relapseMs: 60_000, facts };
   const failing = new Episode({ ...episode, log: logger, clock });
   let working: Promise<void> | undefined;
   const runs = createRuns({ ...options, failing, closing: closing.signal, queue: () => worker });

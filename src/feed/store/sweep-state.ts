@@ -25,13 +25,17 @@ const count = z.number();
 
 /** A seen record is in one count up to `held`; in two when it changed in between, or an earlier pass reported it. */
 const sweepCounts = z.object({
+  /** Records that it has read. */
   seen: count,
   /** Equal to the stored records, or left alone because the answer is older. */
   unchanged: count,
   /** Stored without an event: the list had no complete baseline yet. */
   baselined: count,
+  /** Reported as new. */
   created: count,
+  /** Reported as changed by a person or an integration. */
   edited: count,
+  /** Reported as changed by the system itself. */
   refreshed: count,
   /** Only `modifiedAt` changed: no event, unless the rules ask for it. */
   touched: count,

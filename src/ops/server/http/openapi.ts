@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { z } from 'zod';
 
 type Document = FastifyDynamicSwaggerOptions['openapi'];
+type Described = { summary?: string; description?: string };
 type Answers = Record<string, { headers?: object }>;
 
 /** To be called before the routes are added. When the app is ready, `app.swagger()` gives the document. */
@@ -25,6 +26,10 @@ export async function documentRoutes(
     hideUntagged: true,
     transform(route) {
       const made = toJson(route);
+      // A hidden route has none.
+      const shown = (made.schema as Described | undefined) ?? {};
+      const { summary = '', description = `${summary.replace(/\.$/, '')}.` } = shown;
+      Object.assign(shown, { description });
       const { response = {} } = (route.schema as FastifySchema | undefined) ?? {};
       // The transform drops the headers of an answer.
       for (const [status, { headers }] of Object.entries(response as Answers))
@@ -33,10 +38,14 @@ export async function documentRoutes(
     },
     transformObject(given) {
       const { paths = {}, components, ...made } = toComponents(given) as OpenAPIV3_2.Document;
-      return { ...made, paths, components: { ...components, schemas: reachable(paths, components?.schemas) } };
+      const tags = [...new Set(Object.values(paths).flatMap(tagsOf))].map((name) => ({ name }));
+      return { ...made, tags, paths, components: { ...components, schemas: reachable(paths, components?.schemas) } };
     },
   });
 }
+
+const tagsOf = (path: object | undefined): string[] =>
+  Object.values((path ?? {}) as Record<string, { tags?: string[] }>).flatMap(({ tags = [] }) => tags);
 
 /** An object gets further properties later, unless its schema says that it does not. */
 function open({ zodSchema, jsonSchema }: Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]): void {

@@ -22,7 +22,11 @@ const BROKEN = 'the receiver is broken';
 const readBearer = { authorization: `Bearer ${TOKENS.read}` };
 
 interface ApiDocument {
-  paths: Record<string, Record<string, { operationId: string; tags: string[]; responses: object }>>;
+  tags: { name: string }[];
+  paths: Record<
+    string,
+    Record<string, { operationId: string; description: string; tags: string[]; responses: object }>
+  >;
   components: { schemas: object };
 }
 
@@ -75,9 +79,11 @@ describe('status page API', () => {
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(44);
-    for (const { tags, responses } of operations)
-      expect({ tags, responses }).toMatchObject({
-        tags: [expect.any(String)],
+    const listed = document.tags.map(({ name }) => name);
+    for (const { tags, description, responses } of operations)
+      expect({ tags, description, responses }).toMatchObject({
+        tags: [expect.toBeOneOf(listed)],
+        description: expect.stringMatching(/^[A-Z].*[^.]\.$/) as string,
         responses: { 200: {}, '4XX': {}, 503: {} },
       });
     const references = new Set(JSON.stringify(document).match(/(?<="\$ref":"#\/)[^"]+/g));
