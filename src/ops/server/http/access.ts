@@ -59,8 +59,7 @@ export function callerOf(request: AccessRequest, options: AccessOptions): Caller
     const role = roleOfToken(bearer, options);
     return role === null ? null : { role, name: null, how: 'token' };
   }
-  const session = cookieOf(headers.cookie, SESSION_COOKIE);
-  const role = session === null ? null : readSession(session, options.tokens, nowMs);
+  const role = sessionsIn(request, options)[0]?.role ?? null;
   return role === null ? callerOfProxy(request, options) : { role, name: null, how: 'session' };
 }
 
@@ -89,6 +88,13 @@ export function isOfProxy(address: string, { trustedProxy }: AccessOptions): boo
   return trustedProxy?.from.some((range) => isWithin(address, range)) ?? false;
 }
 
+/** Whoever has one address of IPv6 has the 2^64 addresses beside it. */
+export function networkOf(address: string): string {
+  const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : null;
+  if (parsed === null) return address;
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
+}
+
 function isWithin(address: string, range: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const one = ipaddr.process(address);
@@ -106,12 +112,16 @@ export function bearerOf(authorization: string | undefined): string | null {
   return token;
 }
 
-function cookieOf(header: string | undefined, name: string): string | null {
-  for (const part of header?.split(';') ?? []) {
-    const [key = '', value = ''] = part.trim().split('=', 2);
-    if (key === name) return value;
-  }
-  return null;
+/** A browser sends those of every page on this host name, whatever its port. Ours is what one of our tokens has signed. */
+export function sessionsIn(
+  { headers: { cookie = '' }, nowMs }: Pick<AccessRequest, 'headers' | 'nowMs'>,
+  { tokens }: Pick<AccessOptions, 'tokens'>,
+): { name: string; role: Role }[] {
+  return cookie.split(';').flatMap((part) => {
+    const [name = '', value = ''] = part.trim().split('=', 2);
+    const role = name.startsWith(SESSION_COOKIE) ? readSession(value, tokens, nowMs) : null;
+    return role === null ? [] : [{ name, role }];
+  });
 }
 
 /** Compares digests, so that the time it takes says nothing about the token. */

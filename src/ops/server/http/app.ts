@@ -7,6 +7,7 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { networkOf } from './access.js';
 import { createPlaces, type Places } from './limits.js';
 
 /** A request must have arrived whole within this time. Answers, such as streams, may take longer. */
@@ -48,11 +49,11 @@ export function createApp({ isProxy = () => false, ...options }: AppOptions): Fa
 export function admit(socket: Socket, places: Places, isProxy: (address: string) => boolean): void {
   const address = socket.remoteAddress ?? '';
   if (!ipaddr.isValid(address)) return void socket.destroy();
-  const parsed = ipaddr.process(address);
-  if (parsed.range() === 'loopback') return;
-  // Whoever has one address of IPv6 has the 2^64 addresses beside it.
-  const network = parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
-  const leave = places.enter(network, isProxy(address) ? { ...FROM_ELSEWHERE, mostOfOne: Infinity } : FROM_ELSEWHERE);
+  if (ipaddr.process(address).range() === 'loopback') return;
+  const leave = places.enter(
+    networkOf(address),
+    isProxy(address) ? { ...FROM_ELSEWHERE, mostOfOne: Infinity } : FROM_ELSEWHERE,
+  );
   if (typeof leave === 'string') socket.destroy();
   else socket.once('close', leave);
 }

@@ -1,5 +1,6 @@
 /** What one caller may use up: open connections and streams, and wrong tokens. */
 import type { Clock } from '../../../kit/clock.js';
+import { networkOf } from './access.js';
 
 export interface Share {
   most: number;
@@ -37,18 +38,22 @@ const WINDOW_MS = 60_000;
 /** Addresses that are remembered: some hundred kB at most. When there are more, the oldest is forgotten. */
 const MOST_ADDRESSES = 5_000;
 
-/** Counts wrong tokens by address. A right one always passes: behind a proxy everyone has the same address. */
+/**
+ * Counts wrong tokens by network. A right one always passes, because behind a proxy everyone has the same address: this keeps the log and the
+ * audit short. What keeps tokens from being guessed is that those that can be guessed are refused.
+ */
 export function createAttempts(clock: Clock) {
   const seen = new Map<string, { count: number; until: number }>();
   return {
     wrong(address: string): 'few' | 'too many' {
       const nowMs = clock.monotonic();
-      const known = seen.get(address);
+      const network = networkOf(address);
+      const known = seen.get(network);
       const { count, until } =
         known !== undefined && known.until > nowMs ? known : { count: 0, until: nowMs + WINDOW_MS };
       if (count >= MOST) return 'too many';
-      seen.delete(address);
-      seen.set(address, { count: count + 1, until });
+      seen.delete(network);
+      seen.set(network, { count: count + 1, until });
       const [oldest] = seen.keys();
       if (seen.size > MOST_ADDRESSES && oldest !== undefined) seen.delete(oldest);
       return 'few';

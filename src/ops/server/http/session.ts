@@ -6,6 +6,7 @@ export type Role = 'read' | 'operate';
 /** The token of each role; undefined: no token gives the role. */
 export type Tokens = Readonly<Partial<Record<Role, string | undefined>>>;
 
+/** Before the port. */
 export const SESSION_COOKIE = 'changefeed_session';
 /** A working day. */
 export const SESSION_MS = 12 * 3_600_000;

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kit/clock.js';
 import type { Audit } from '../../audit.js';
-import { roleOfToken, whoIs, type AccessOptions } from './access.js';
+import { roleOfToken, sessionsIn, whoIs, type AccessOptions } from './access.js';
 import type { Attempts } from './limits.js';
 import { refuse, TOO_MANY } from './app.js';
 import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
@@ -34,22 +34,30 @@ export function signInRoutes(app: FastifyInstance, deps: SignInDeps): void {
       });
     }
     const session = makeSession(role, access.tokens[role] ?? '', clock.now());
-    return withCookie(request, reply, { value: session, ageMs: SESSION_MS, path }).send({
+    return withCookies(request, reply, { names: [nameFor(request)], value: session, ageMs: SESSION_MS, path }).send({
       caller: { role, name: null, how: 'session' },
     });
   });
-  app.delete('/api/session', { config: { access: 'public' } }, (request, reply) =>
-    withCookie(request, reply, { value: '', ageMs: 0, path }).send({ caller: null }),
-  );
+  app.delete('/api/session', { config: { access: 'public' } }, (request, reply) => {
+    const ours = sessionsIn({ headers: request.headers, nowMs: clock.now() }, access).map(({ name }) => name);
+    const names = [...new Set([nameFor(request), ...ours])];
+    return withCookies(request, reply, { names, value: '', ageMs: 0, path }).send({ caller: null });
+  });
 }
 
-function withCookie(
+/** Cookies have no port: another page on this host name would overwrite one of the same name. */
+function nameFor({ socket }: FastifyRequest): string {
+  return `${SESSION_COOKIE}_${socket.localPort ?? ''}`;
+}
+
+function withCookies(
   request: FastifyRequest,
   reply: FastifyReply,
-  { value, ageMs, path }: { value: string; ageMs: number; path: string },
+  { names, value, ageMs, path }: { names: readonly string[]; value: string; ageMs: number; path: string },
 ): FastifyReply {
   // Only the sender of this header is concerned by it: it says whether their connection is encrypted.
   const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-  const cookie = `${SESSION_COOKIE}=${value}; Path=${path}; HttpOnly; SameSite=Strict; Max-Age=${ageMs / 1_000}${secure}`;
-  return reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+  const about = `Path=${path}; HttpOnly; SameSite=Strict; Max-Age=${ageMs / 1_000}${secure}`;
+  const cookies = names.map((name) => `${name}=${value}; ${about}`);
+  return reply.header('set-cookie', cookies).header('cache-control', 'no-store');
 }

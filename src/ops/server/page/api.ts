@@ -126,7 +126,7 @@ const documentOf = (version: string) => ({
       session: {
         type: 'apiKey',
         in: 'cookie',
-        name: 'changefeed_session',
+        name: 'changefeed_session_<port>',
         description: 'begins with POST /api/session',
       },
     },

@@ -148,6 +148,17 @@ describe('access', () => {
     );
   });
 
+  it('access: the session of another page on the same host name neither counts nor is in the way', async () => {
+    const page = open({ ...withTokens, nowMs: 2_000 });
+    const [own, others] = [makeSession('read', READ, 1_000), makeSession('read', 'token-of-another-page', 1_000)];
+    const cookie = (...all: string[]) => ({
+      cookie: all.map((one, at) => `changefeed_session_${at}=${one}`).join('; '),
+    });
+    expect(await statusOf(page, '/seen', cookie(others, own))).toBe(200);
+    expect(await statusOf(page, '/seen', cookie(own, others))).toBe(200);
+    expect(await statusOf(page, '/seen', cookie(others))).toBe(401);
+  });
+
   it('access: a session cannot be changed into that of an operator', async () => {
     const session = makeSession('read', READ, 1_000).replace('read', 'operate');
     const cookie = { cookie: `changefeed_session=${session}` };

@@ -264,7 +264,9 @@ describe('status page API', () => {
     const page = await open({ http: { tokens: TOKENS } });
     const right = await page.act('/api/session', { token: TOKENS.read });
     const cookie = right.headers.get('set-cookie') ?? '';
-    expect(cookie).toMatch(/^changefeed_session=read\.\d+\.[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    expect(cookie).toMatch(
+      /^changefeed_session_\d+=read\.\d+\.[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    );
     const overTls = await page.act('/api/session', { token: TOKENS.read }, { 'x-forwarded-proto': 'https' });
     expect(overTls.headers.get('set-cookie')).toMatch(/; Secure$/);
     expect(await page.get('/api/session', { cookie: cookie.split(';')[0] ?? '' })).toMatchObject({
