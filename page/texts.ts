@@ -350,7 +350,7 @@ export const texts = {
   'table.data': ['The plot as a table', '그래프를 표로 보기'],
   'table.day': ['Day', '날짜'],
   'read.only': [
-    'Your role is read only: an operator may pause, resume, retry and drop.',
-    '읽기 전용 역할입니다. 일시 중지, 다시 시작, 재시도, 버리기는 운영자만 할 수 있습니다.',
+    'Your role is read only: an operator may change rules, pause, resume, retry and drop.',
+    '읽기 전용 역할입니다. 규칙 변경, 일시 중지, 다시 시작, 재시도, 버리기는 운영자만 할 수 있습니다.',
   ],
 } as const satisfies Readonly<Record<string, readonly [en: string, ko: string]>>;

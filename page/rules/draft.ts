@@ -301,3 +301,9 @@ export function draftOf(rule: RuleData): Draft | null {
   // Counters are asked for by a rule that they match, and by no other.
   return matchesCounters(draft) ? draft : { ...draft, rule: { ...rule, class: 'edited' } };
 }
+
+/** What people write comes first, then what the system counts, then ids. */
+export function byUse(names: readonly string[], kept: readonly string[]): string[] {
+  const rank = (name: string): number => (/(^i|I)d$/.test(name) ? 2 : kept.includes(name) ? 1 : 0);
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}

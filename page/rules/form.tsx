@@ -119,13 +119,16 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
 function useFields(rule: RuleData, { workspaces }: About): Fields {
   const { object } = drafts.eventOf(rule);
   const of = workspaces.find(({ name }) => rule.workspaces?.includes(name) ?? true);
-  const { name: list, modifiedAt: uncompared = [] } = of?.lists.find((one) => one.object === object) ?? {};
+  const { name: list, modifiedAt: uncompared = [], kept = [] } = of?.lists.find((one) => one.object === object) ?? {};
   const at = of && list ? { workspace: of.name, list } : null;
   const { value } = usePolled(at && pathOf('readSchema', at), 60_000);
   return useMemo(() => {
     const fields = value?.fields ?? [];
     return {
-      names: fields.map(({ field }) => field),
+      names: drafts.byUse(
+        fields.map(({ field }) => field),
+        kept,
+      ),
       uncompared,
       timeZone: of?.timeZone ?? 'UTC',
       kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),

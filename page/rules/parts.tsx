@@ -42,9 +42,8 @@ export function SendOne({ rule }: { rule: RuleData }) {
   const send = async (): Promise<string> => {
     const answer = await act('testRule', { id: rule.id, rule: { ...rule } });
     if (answer.outcome === 'refused') throw new Error(answer.why);
-    if (answer.outcome === 'nothing') throw new Error(t('rules.nothing'));
     if (answer.sent.outcome !== 'accepted') throw new Error(answer.sent.problem ?? '');
-    return t('rules.sent', { to: rule.to });
+    return t(answer.matched ? 'rules.sent' : 'rules.sentExample', { to: rule.to, record: answer.record });
   };
   return (
     <Action label={t('rules.sendOne')} run={send}>

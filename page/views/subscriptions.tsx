@@ -63,7 +63,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
           </a>
         </p>
       )}
-      {about.queues === 'not installed' && (
+      {canAct && about.queues === 'not installed' && (
         <p class="quiet">
           {t('queues.missing')} <code>npm install @bull-board/api @bull-board/fastify</code>
         </p>

@@ -75,8 +75,8 @@ export const testRule = definePageAction({
   on: 'rules',
   route: 'POST /api/rules/:id/test',
   about: [
-    'Sends the newest match of a rule to its destination, marked as a test.',
-    '규칙에 해당하는 가장 최근 것을 받는 곳에 테스트로 보냅니다.',
+    'Sends the newest match of a rule, or an example of a stored record, to its destination, marked as a test.',
+    '규칙에 해당하는 가장 최근 것을, 없으면 저장된 레코드의 예를 받는 곳에 테스트로 보냅니다.',
   ],
   input: z.strictObject({ id, rule }),
   answer: answers.ruleSent,

@@ -29,8 +29,8 @@ export function pageSource(
         return {
           name,
           timeZone,
-          lists: described.map(({ name, object, modifiedAt }) => {
-            return { name, object, enabled: polled.has(name), modifiedAt: [...modifiedAt] };
+          lists: described.map(({ name, object, modifiedAt, systemKept }) => {
+            return { name, object, enabled: polled.has(name), modifiedAt: [...modifiedAt], kept: [...systemKept] };
           }),
         };
       }),

@@ -7,11 +7,14 @@ import { randomUUID } from 'node:crypto';
 import { changeRules } from '../config/change-rules.js';
 import { problemsText } from '../config/report.js';
 import { buildRule, knownTo, rulesOf, type Rule, type RuleData } from '../config/rules.js';
+import { listsOf } from '../config/lists.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
+import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
 import type { Doubt } from '../words/doubts.js';
@@ -22,7 +25,7 @@ import type { Workspaces } from '../../workers/workspaces.js';
 import { createNeverHolds, stored } from './never-holds.js';
 import { createUnchangedMatches } from './preview-unchanged.js';
 import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
-import { deliverTest } from './test-event.js';
+import { deliverTest, exampleFor, exampleWith } from './test-event.js';
 
 const EXAMPLES = 10;
 /** Stored records cannot be asked for from where a first answer ended. */
@@ -57,7 +60,7 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
       const refused = state.problem ?? refusedConfig()?.error ?? null;
       return { ...state, problem: missing === null ? refused : textOfMissing(missing) };
     },
-    ...decisions(context, deps, matchesOf),
+    ...decisions(context, workspaces, { ...deps, matchesOf }),
     async preview({ rule: data, from, search }) {
       const rule = read(data, context);
       if ('why' in rule) return rule;
@@ -84,8 +87,8 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
 
 function decisions(
   context: AppContext,
-  { dispatcher, running }: RulesDeps,
-  matchesOf: MatchesOf,
+  workspaces: Workspaces,
+  { dispatcher, running, matchesOf }: RulesDeps & { matchesOf: MatchesOf },
 ): Pick<PageRules, 'save' | 'remove' | 'send'> {
   const { config } = context;
   /** What waits for a rule that is switched off is not sent when it is switched on again. */
@@ -133,13 +136,29 @@ function decisions(
       if ('why' in rule) return rule;
       const { subscription } = rule;
       const [match] = (await matchesOf(rule, { examples: 1 })).matches;
-      if (match === undefined) return { outcome: 'nothing' };
+      const chosen = match?.event ?? (await exampleIn(subscription, context, workspaces));
       const signal = AbortSignal.timeout(subscription.timeoutMs);
-      const event = markedAsTest(match.event);
+      const event = markedAsTest(chosen);
       const sent = await deliverTest(subscription, event, config, signal).finally(() => subscription.close?.());
-      return { outcome: 'sent', sent };
+      return { outcome: 'sent', sent, record: titleOfEvent(event) ?? event.subject, matched: match !== undefined };
     },
   };
+}
+
+/** Of a rule that nothing has matched yet: a stored record, as if it had changed so. */
+async function exampleIn(
+  subscription: Subscription,
+  context: AppContext,
+  workspaces: Workspaces,
+): Promise<ChangeEvent> {
+  const example = exampleFor(subscription, undefined, context.config);
+  const [workspace, list] = [workspaceOf(example), listOf(example, listsOf(context.config.workspaces))];
+  if (list === undefined) return example;
+  for await (const events of stored(context, workspaces, { workspace, list })) {
+    const record = events.at(-1)?.data.after;
+    if (record) return exampleWith(example, record);
+  }
+  return example;
 }
 
 /** The most frequent first, of some of the stored records. */

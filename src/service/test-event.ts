@@ -8,6 +8,7 @@ import type { OnceStore } from '../delivery/run/once.js';
 import { messageOf, usage } from '../kit/errors.js';
 import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
 import { workspaceOf } from '../events/envelope.js';
+import type { CrmRecord } from '../crm/record.js';
 import { exampleEvent } from '../events/example.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -48,7 +49,18 @@ export async function deliverTest(
   return await handled(subscription, event, config, signal);
 }
 
-function exampleFor(subscription: Subscription, asked: string | undefined, { workspaces }: Config): ChangeEvent {
+/** As if this stored record had just changed so. */
+export function exampleWith(example: ChangeEvent, stored: CrmRecord): ChangeEvent {
+  const { before, after, changes } = example.data;
+  const imageOf = (side: 'before' | 'after'): CrmRecord => {
+    const changed = changes.map((change) => [change.field, change[side]]);
+    return { ...stored, ...(Object.fromEntries(changed) as object), id: stored.id };
+  };
+  const images = { before: before && imageOf('before'), after: after && imageOf('after') };
+  return { ...example, subject: stored.id, data: { ...example.data, ...images } };
+}
+
+export function exampleFor(subscription: Subscription, asked: string | undefined, { workspaces }: Config): ChangeEvent {
   const lists = listsOf(workspaces);
   const workspace = workspaces.find(({ name }) => readsWorkspace(subscription, name))?.name ?? '';
   const build = (type: string): ChangeEvent =>

@@ -1,12 +1,13 @@
 /** The size and the time of the metrics of many workspaces. */
 import { expect, it } from 'vitest';
+import { RECEIPT_OUTCOMES } from '../../src/delivery/receipts/receipt.js';
 import { createPrometheus } from '../../src/ops/watch/prometheus.js';
-import { AT, HEALTHY_REDIS, list } from '../support/statuses.js';
+import { AT, HEALTHY_REDIS, list, subscription } from '../support/statuses.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
 
-async function metricsOf(count: number) {
+async function metricsOf(count: number, { roles = ['poll'], names: handled = [] as string[] } = {}) {
   const prometheus = await createPrometheus();
   const names = Array.from({ length: count }, (_, n) => `customer-${n}`);
   for (const workspace of names)
@@ -22,12 +23,12 @@ async function metricsOf(count: number) {
     at: AT,
     redis: HEALTHY_REDIS,
     workspaces,
-    subscriptions: [],
+    subscriptions: handled.map((name) => subscription({ name })),
     unconfigured: [],
     processes: [],
     problems: [],
   };
-  const facts = { roles: ['poll'], version: '1', isRedisUp: true, nowMs: Date.parse(AT), queues: [] };
+  const facts = { roles, version: '1', isRedisUp: true, nowMs: Date.parse(AT), queues: [] };
   return (byWorkspace: boolean) => prometheus.text({ ...facts, byWorkspace, status: status });
 }
 
@@ -49,4 +50,15 @@ it('metrics: of 500 workspaces together they are small, and by workspace on requ
 it('metrics: of 100 workspaces are by workspace', async () => {
   const text = await metricsOf(100);
   expect(await text(false)).toContain('workspace="customer-99"');
+});
+
+it('metrics: each outcome of a subscription is counted from 0, before its first delivery', async () => {
+  const counted = (text: string): string[] => text.match(/^changefeed_deliveries_total.*$/gm)?.sort() ?? [];
+  const [handling, polling] = [
+    await metricsOf(1, { roles: ['handle'], names: ['ops'] }),
+    await metricsOf(1, { roles: ['poll'], names: ['ops'] }),
+  ];
+  const of = (outcome: string): string => `changefeed_deliveries_total{subscription="ops",outcome="${outcome}"} 0`;
+  expect(counted(await handling(false))).toEqual([...RECEIPT_OUTCOMES].map(of).sort());
+  expect(counted(await polling(false))).toEqual([]);
 });

@@ -53,8 +53,7 @@ export interface AccessRequest {
 }
 
 export function callerOf(request: AccessRequest, options: AccessOptions): Caller | null {
-  const { headers, nowMs } = request;
-  const bearer = bearerOf(headers.authorization);
+  const bearer = bearerOf(request.headers.authorization);
   if (bearer !== null) {
     const role = roleOfToken(bearer, options);
     return role === null ? null : { role, name: null, how: 'token' };

@@ -295,6 +295,7 @@ export const about = z.strictObject({
         z.strictObject({
           ...{ name: z.string(), object: z.string(), enabled: z.boolean() },
           modifiedAt: z.array(z.string()).describe('fields that are in no change'),
+          kept: z.array(z.string()).describe('fields that the system keeps, such as counters'),
         }),
       ),
     }),
@@ -374,11 +375,14 @@ export const rulePreview = z.union([
 ]);
 
 export const ruleSent = z.union([
-  z.strictObject({ outcome: z.literal('sent'), sent: tested }),
-  z.strictObject({ outcome: z.literal('nothing') }).describe('nothing in the log would have been sent'),
+  z.strictObject({
+    outcome: z.literal('sent'),
+    sent: tested,
+    record: z.string().describe('what the record is called'),
+    matched: z.boolean().describe('false: nothing of the last 7 days matches, and a stored record is the example'),
+  }),
   refused,
 ]);
-
 export const ruleHistory = z.strictObject({
   entries: z
     .array(

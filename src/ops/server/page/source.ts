@@ -13,7 +13,7 @@ import type { History } from './history.js';
 export interface PageWorkspace {
   name: string;
   timeZone: string;
-  lists: readonly { name: ListName; object: string; enabled: boolean; modifiedAt: string[] }[];
+  lists: readonly { name: ListName; object: string; enabled: boolean; modifiedAt: string[]; kept: string[] }[];
 }
 
 /** The records that a list holds until a person accepts them. */

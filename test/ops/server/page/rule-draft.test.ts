@@ -177,4 +177,9 @@ describe('rule form', () => {
     expect(drafts.draftOf({ ...rule, unchanged: { for: '36h' } })).toBeNull();
     expect(drafts.ofVerb(rule, 'updated').unchanged).toBeUndefined();
   });
+
+  it('rule form: fields that people write come first, then what the system counts, then ids', () => {
+    const names = ['A/S', 'id', 'organizationId', '딜 개수', '등급'];
+    expect(drafts.byUse(names, ['딜 개수'])).toEqual(['A/S', '등급', '딜 개수', 'id', 'organizationId']);
+  });
 });

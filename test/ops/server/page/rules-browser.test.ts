@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: '하나 보내 보기' }).click();
     await page.getByRole('dialog').getByRole('button', { name: '하나 보내 보기' }).click();
-    await page.getByText('영업 채팅에 보냈습니다.').waitFor();
+    await page.getByText('영업 채팅에 보냈습니다:').waitFor();
     expect(receiver.received.map(({ body }) => body)).toEqual([
       expect.stringContaining('[테스트] *김한나* – 고객 수정'),
     ]);
@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await page.getByText('it would be sent.').waitFor();
     await press('Send me one');
     await page.keyboard.press('Enter');
-    await page.getByText('Sent to ops.').waitFor();
+    await page.getByText('Sent to ops:').waitFor();
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({ subject: 'p1', data: { test: true } });
     await press('Close');
     await press('Save and switch on');

@@ -144,15 +144,19 @@ describe('rules on the page', () => {
     });
   });
 
-  it('rules: one match is sent as a test; without a match nothing is', async () => {
+  it('rules: one match is sent as a test; without a match, an example of a record', async () => {
     const { post, receiver, get } = await open();
-    expect(await post('a/test', { rule: GRADE })).toMatchObject({ outcome: 'nothing' });
+    expect(await post('a/test', { rule: GRADE })).toMatchObject({ outcome: 'sent', matched: false });
     await appendEvents(redis, [graded('p1', 'B', 'A'), graded('p2', 'C', 'A')]);
-    expect(await post('a/test', { rule: GRADE })).toMatchObject({ outcome: 'sent', sent: { outcome: 'accepted' } });
+    expect(await post('a/test', { rule: GRADE })).toMatchObject({
+      ...{ outcome: 'sent', record: '가상인 p2', matched: true },
+      sent: { outcome: 'accepted' },
+    });
     expect(receiver.received.map(({ body }) => (JSON.parse(body) as { text: string }).text)).toEqual([
+      expect.stringMatching(/^\[Test\] \*.+\* – person/),
       '[Test] *가상인 p2* – person updated\n• 등급: C → A',
     ]);
-    expect(await get('/api/rules/a/history', READER)).toMatchObject({ entries: [{ what: 'test' }] });
+    expect(await get('/api/rules/a/history', READER)).toMatchObject({ entries: [{ what: 'test' }, { what: 'test' }] });
     expect((await post('a/test', { rule: GRADE }, READER)).status).toBe(403);
   });
 
