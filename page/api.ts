@@ -6,8 +6,8 @@ import type { Language } from '../src/words/words.js';
 import type { Plain } from '../src/ops/server/page/answers.js';
 import routes from './routes.json' with { type: 'json' };
 
-type Verb = keyof Table;
-type Input<Name extends Verb> = z.input<Table[Name]['input']>;
+export type Verb = keyof Table;
+export type Input<Name extends Verb> = z.input<Table[Name]['input']>;
 export type Answered<Name extends Verb> = Plain<z.output<Table[Name]['answer']>>;
 
 /** A delivery without its title, which only the lists of deliveries have. */

@@ -12,6 +12,7 @@ import { DeadLetters } from './views/dead-letters.js';
 import { Lists } from './views/lists.js';
 import { Problems } from './views/problems.js';
 import { Audit } from './views/audit.js';
+import { Records } from './views/records.js';
 import { Rules } from './views/rules.js';
 import { Schema } from './views/schema.js';
 import { Subscriptions } from './views/subscriptions.js';
@@ -19,6 +20,7 @@ import { Todos } from './views/todos.js';
 
 const SECTIONS = [
   'changes',
+  'records',
   'lists',
   'subscriptions',
   'rules',
@@ -31,6 +33,7 @@ const SECTIONS = [
 type Section = (typeof SECTIONS)[number];
 const VIEWS: Readonly<Record<Section, (props: SectionProps) => JSX.Element>> = {
   changes: Changes,
+  records: Records,
   lists: Lists,
   subscriptions: Subscriptions,
   audit: Audit,

@@ -17,9 +17,10 @@ const TONES: Readonly<Record<Delivery['outcome'], string>> = {
   'no receipt': '',
 };
 
-export function DeliveriesOf({ workspace, logId }: { workspace: string; logId: string }) {
+/** @param event its id, or its place in the log */
+export function DeliveriesOf({ event }: { event: string }) {
   const { t } = usePreferences();
-  const { value, error } = usePolled(pathOf('listDeliveries', { event: `${workspace}@${logId}` }), 5_000);
+  const { value, error } = usePolled(pathOf('listDeliveries', { event }), 5_000);
   if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
   const bySubscription = new Map<string, Delivery[]>();
   for (const row of value.deliveries)
@@ -159,11 +160,15 @@ export function NewestDeliveries({ subscription, keepsReceipts }: { subscription
 
 function Sent({ delivery }: { delivery: Delivery }) {
   const { kind } = usePreferences();
-  const { type, title, record, list } = delivery;
+  const { type, title, record, list, workspace } = delivery;
   return (
     <li>
       <Outcome delivery={delivery} /> <span class="kind">{kind(type)}</span>{' '}
-      <a href={placeOf('changes', { record, show: 'all', ...(list !== null && { list }) })}>{title ?? record}</a>{' '}
+      {list === null ? (
+        <span>{title ?? record}</span>
+      ) : (
+        <a href={placeOf('records', { workspace, list, id: record })}>{title ?? record}</a>
+      )}{' '}
       <Answer delivery={delivery} />
     </li>
   );

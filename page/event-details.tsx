@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { act, type EventView } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
 import { Erase, type Erasing } from './erase.js';
-import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
+import { BeforeAfter, By, Kind, recordOf, type ShownChange } from './event-parts.js';
 import type { Group } from './group-events.js';
 import { placeOf } from './hooks.js';
 import { NamedFacts } from './parts.js';
@@ -25,7 +25,7 @@ export function EventDetails({ group, changes, erasing }: DetailsProps) {
     <div class="details">
       <Changes changes={changes} more={lead.moreChanges} />
       <h3>{t('got.title')}</h3>
-      <DeliveriesOf workspace={lead.workspace} logId={lead.logId} />
+      <DeliveriesOf event={lead.position} />
       {others.length > 0 && (
         <>
           <h3>{t('changes.folded')}</h3>
@@ -82,7 +82,7 @@ function Folded({ event }: { event: EventView }) {
       <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
         {t('got.title')}
       </button>
-      {open && <DeliveriesOf workspace={event.workspace} logId={event.logId} />}
+      {open && <DeliveriesOf event={event.position} />}
     </li>
   );
 }
@@ -108,6 +108,7 @@ function Facts({ event, erasing }: { event: EventView; erasing: Erasing | null }
     <>
       <NamedFacts facts={facts} />
       <p class="actions">
+        {recordOf(event) !== null && <a href={recordOf(event) ?? ''}>{t('record.open')}</a>}
         <a href={placeOf('changes', { record: event.subject, show: 'all' })}>{t('changes.record')}</a>
         {whole === null && (
           <button type="button" class="plain" onClick={load}>

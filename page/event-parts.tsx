@@ -1,5 +1,6 @@
 /** The parts of an event that a row and its details have in common. */
 import type { EventView, ValueView } from './api.js';
+import { placeOf } from './hooks.js';
 import { usePreferences } from './preferences.js';
 
 export interface ShownChange {
@@ -12,6 +13,13 @@ export interface ShownChange {
 
 export function isOfFeed({ type }: EventView): boolean {
   return type.startsWith('changefeed.');
+}
+
+/** The address of the record that an event is about; null where it is about none. */
+export function recordOf({ workspace, records: [about = ''], schema, type }: EventView): string | null {
+  const at = about.indexOf(':');
+  if (at < 0 || schema !== null || !type.startsWith('crm.')) return null;
+  return placeOf('records', { workspace, list: about.slice(0, at), id: about.slice(at + 1) });
 }
 
 /** `person updated`. A row of a history is a change of the record that it is about. */

@@ -41,6 +41,13 @@ function rounded(ms: number): number {
   return Math.floor(Math.max(0, ms) / (step ?? 1)) * (step ?? 1);
 }
 
+/** A text of megabytes would make the browser slow. */
+const MOST_CHARACTERS = 2_000;
+
+function shortened(text: string | null): string | null {
+  return text !== null && text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}
+
 export function formats(language: Language, t: Translate) {
   const inZone = (timeZone?: string) => formatsFor({ language, timeZone, now: new Date().toISOString() });
   const { number, percent, duration: exact, date, value: written } = inZone();
@@ -58,6 +65,8 @@ export function formats(language: Language, t: Translate) {
       if (type === 'boolean') return written(text === 'true');
       return type === 'number' && !cut ? written(Number(text)) : times(text);
     },
+    /** A value as it is stored. */
+    viewOf: (value: unknown): ValueView => ({ text: shortened(written(value)), type: 'text', cut: false }),
     /** `14:03:11`, with the day when it is another one. */
     clock: (iso: string): string => {
       const at = new Date(iso);

@@ -1,6 +1,16 @@
 /** Reading from the server again and again, and the address of the section that is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, ask, messageOf, restart, type Path } from './api.js';
+import {
+  act,
+  ApiError,
+  ask,
+  messageOf,
+  restart,
+  type Answered as Answer,
+  type Input,
+  type Path,
+  type Verb,
+} from './api.js';
 
 interface Answered<Value> {
   path: string | null;
@@ -16,7 +26,7 @@ export type Polled<Value> = Answered<Value> & { again: () => void };
 const AFTER_FAILURE_MS = 2_000;
 
 /** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
-export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Polled<Value> {
+export function usePolled<Value>(path: Path<Value> | null, everyMs: number, question = ask<Value>): Polled<Value> {
   const nothing: Answered<Value> = { path, value: null, error: null, redisAway: false };
   const [state, setState] = useState(nothing);
   const [turn, setTurn] = useState(0);
@@ -28,7 +38,7 @@ export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Pol
       let waitMs = everyMs;
       if (!document.hidden) {
         try {
-          const value = await ask(path);
+          const value = await question(path);
           if (!ended) setState({ path, value, error: null, redisAway: false });
         } catch (error) {
           waitMs = Math.min(everyMs, AFTER_FAILURE_MS);
@@ -53,6 +63,12 @@ export function usePolled<Value>(path: Path<Value> | null, everyMs: number): Pol
     };
   }, [path, everyMs, turn]);
   return { ...(state.path === path ? state : nothing), again: () => setTurn((count) => count + 1) };
+}
+
+/** As `usePolled`, for a question whose input does not fit into an address. */
+export function useAsked<Name extends Verb>(verb: Name, input: Input<Name> | null, everyMs: number) {
+  const key = input === null ? null : (JSON.stringify([verb, input]) as Path<Answer<Name>>);
+  return usePolled(key, everyMs, () => act(verb, input as Input<Name>));
 }
 
 /** Says whether the service applies another configuration: requests wait until it has. */

@@ -47,7 +47,7 @@ interface TextFieldProps {
   value: string | undefined;
   onText: (value: string) => void;
   /** @defaultValue 'search' */
-  type?: 'search' | 'text' | 'date';
+  type?: 'search' | 'text' | 'date' | 'datetime-local';
   placeholder?: string | undefined;
   /** Needed with suggestions. */
   id?: string;
@@ -87,7 +87,14 @@ export function TextField({
 type Named = readonly [name: string, value: ComponentChildren, tone?: string];
 
 /** Names and values, such as the id of an event or the address of a subscription. `tiles`: the values large. */
-export function NamedFacts({ facts, ...list }: { facts: readonly Named[]; class?: 'facts' | 'tiles'; label?: string }) {
+export function NamedFacts({
+  facts,
+  ...list
+}: {
+  facts: readonly Named[];
+  class?: 'facts' | 'tiles' | 'values';
+  label?: string;
+}) {
   return (
     <dl class={list.class ?? 'facts'} aria-label={list.label}>
       {facts.map(([name, value, tone]) => (

@@ -3,6 +3,7 @@ import { auditTexts } from './audit-texts.js';
 import { copyTexts } from './copy-texts.js';
 import { deliveryTexts } from './delivery-texts.js';
 import { eraseTexts } from './erase-texts.js';
+import { recordTexts } from './record-texts.js';
 import { replayTexts } from './replay-texts.js';
 import { ruleTexts } from './rules/texts.js';
 
@@ -11,6 +12,7 @@ export const texts = {
   ...copyTexts,
   ...deliveryTexts,
   ...eraseTexts,
+  ...recordTexts,
   ...replayTexts,
   ...ruleTexts,
   'nav.label': ['Sections', '메뉴'],

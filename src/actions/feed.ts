@@ -176,6 +176,8 @@ export interface HistoryCall {
   limit?: number | undefined;
   /** `next` of the answer before. @defaultValue the newest */
   before?: string | undefined;
+  /** The record as it was then, and the changes up to then; without a zone, of the workspace. @defaultValue as it is now */
+  asOf?: string | undefined;
 }
 
 /** Which changes would be set back. */

@@ -1,7 +1,7 @@
 /** What a record was. */
 import { z } from 'zod';
 import { defineAction } from './define.js';
-import { list, workspaceOf } from './fields.js';
+import { list, short, workspaceOf } from './fields.js';
 
 const iso = z.string().describe('ISO 8601, UTC');
 const actor = z.strictObject({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() });
@@ -11,8 +11,12 @@ const recordHistory = z
   .strictObject({
     list: z.string(),
     id: z.string(),
+    title: z.string().nullable().describe('what it is or was last called; null where it says nothing'),
     since: iso.nullable().describe('since when every change is kept; null: none is'),
-    record: z.looseObject({ id: z.string() }).nullable().describe('as it is now; null: it is not in the list'),
+    record: z
+      .looseObject({ id: z.string() })
+      .nullable()
+      .describe('as it is, or was at `asOf`; null: it is not in the list'),
     changes: z.array(
       z.strictObject({
         event: z.string().nullable().describe('its id; null: what changed was stored without an event'),
@@ -44,10 +48,11 @@ export const readRecordHistory = defineAction({
     id: z.string().min(1).max(2_000).describe('its id'),
     limit: z.coerce.number().int().min(1).max(1_000).default(50).describe('at most so many (default: 50)'),
     before: z.string().max(40).optional().describe('`next` of the answer before: the changes before those'),
+    asOf: short.describe('as it was then, and the changes up to then; without a zone, of the workspace (default: now)'),
   }),
   answer: recordHistory,
   reads: true,
   cost: 'records',
-  run: ({ workspace, list: name, id, limit, before }, { feed }) =>
-    feed.history({ workspace, list: name, id, limit, before }),
+  run: ({ workspace, list: name, id, limit, before, asOf }, { feed }) =>
+    feed.history({ workspace, list: name, id, limit, before, asOf }),
 });

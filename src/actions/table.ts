@@ -5,11 +5,21 @@ import * as events from './events.js';
 import * as feedState from './feed-state.js';
 import * as history from './history.js';
 import * as lists from './lists.js';
+import * as related from './related.js';
 import * as rules from './rules.js';
 import * as subscriptions from './subscriptions.js';
 
 /** By their names in code, which the page calls them by. */
-export const TABLE = { ...feedState, ...events, ...subscriptions, ...deadLetters, ...rules, ...lists, ...history };
+export const TABLE = {
+  ...feedState,
+  ...events,
+  ...subscriptions,
+  ...deadLetters,
+  ...rules,
+  ...lists,
+  ...history,
+  ...related,
+};
 export type Table = typeof TABLE;
 
 // Each is checked where it is defined; here they are of one type.

@@ -40,13 +40,19 @@ export function createHistories(workspaces: Workspaces, clock: Clock): Histories
     return { store: workspace.store, rules, msOf };
   };
   return {
-    async history({ list, id, workspace, limit = USUAL_LIMIT, before }) {
-      const { store, rules } = of(list, workspace);
+    async history({ list, id, workspace, limit = USUAL_LIMIT, before, asOf }) {
+      const { store, rules, msOf } = of(list, workspace);
       if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
         throw usage('history: limit: give a whole number from 1 to 1,000.');
       if (before !== undefined && !/^\d{1,15}-\d{1,19}$/u.test(before))
         throw usage('history: before: give `next` of the answer before.');
-      return await recordHistory(store, { id, rules, limit, from: before });
+      return await recordHistory(store, {
+        id,
+        rules,
+        limit,
+        from: before,
+        ...(asOf !== undefined && { atMs: msOf(asOf) }),
+      });
     },
     async *recordsAsOf(list, at, { workspace } = {}) {
       const { store, msOf } = of(list, workspace);

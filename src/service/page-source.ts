@@ -29,8 +29,9 @@ export function pageSource(
         return {
           name,
           timeZone,
-          lists: described.map(({ name, object, modifiedAt, systemKept }) => {
-            return { name, object, enabled: polled.has(name), modifiedAt: [...modifiedAt], kept: [...systemKept] };
+          lists: described.map(({ name, object, modifiedAt, createdAt, systemKept, recognisedOnly }) => {
+            const fields = { modifiedAt: [...modifiedAt], createdAt: [...createdAt], kept: [...systemKept] };
+            return { name, object, enabled: polled.has(name), ...fields, recognisedOnly };
           }),
         };
       }),

@@ -30,8 +30,8 @@ export function historyList(
     return clock.now();
   };
   const compiled = compileRules('people', rules);
-  const history = async (id: string, { limit = 50, from = '' } = {}): Promise<RecordHistory> =>
-    await recordHistory(store, { id, rules: compiled, limit, ...(from !== '' && { from }) });
+  const history = async (id: string, { limit = 50, from = '', atMs = Infinity } = {}): Promise<RecordHistory> =>
+    await recordHistory(store, { id, rules: compiled, limit, atMs, ...(from !== '' && { from }) });
   const asOf = async (atMs: number): Promise<CrmRecord[]> => {
     const records: CrmRecord[] = [];
     for await (const one of recordsAsOf(store, { list: 'people', atMs })) records.push(one);

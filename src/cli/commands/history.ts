@@ -4,7 +4,7 @@ import type { HistoryChange, RecordHistory } from '../../feed/history/record-his
 import { textOfActor } from '../../events/actor.js';
 import type { Speech } from '../../actions/define.js';
 import { commandOf } from '../action-command.js';
-import { localTime, recordTitle } from '../print-event.js';
+import { localTime } from '../print-event.js';
 import { cut, printable } from '../text.js';
 
 export const history = commandOf(readRecordHistory, {
@@ -13,12 +13,11 @@ export const history = commandOf(readRecordHistory, {
 
 const PLACES = 36;
 
-function historyText({ list, id, since, record, changes, next }: RecordHistory, words: Speech): string {
+function historyText({ list, id, title, since, changes, next }: RecordHistory, words: Speech): string {
   const { t } = words;
-  const title = record === null ? undefined : recordTitle(record, 2 * PLACES);
   const known = since === null ? t('history.none') : t('history.since', { since: localTime(since) });
   return [
-    [...(title === undefined ? [] : [title]), printable(`${list} ${id}`)].join('  '),
+    [...(title === null ? [] : [cut(printable(title), 2 * PLACES)]), printable(`${list} ${id}`)].join('  '),
     ...changes.flatMap((change) => changeLines(change, words)),
     ...(next === null ? [known] : [t('history.more', { command: `--before ${next}` })]),
   ].join('\n');

@@ -41,7 +41,8 @@ export async function* everyRecordPast(
   }
 }
 
-function notKnown(list: string, since: number | null): Error {
+/** The error of a time before the history. */
+export function notKnown(list: string, since: number | null): Error {
   if (since !== null)
     return usage(
       `The history of the list "${list}" is known from ${isoTime(since)} on: give that time or a later one.`,

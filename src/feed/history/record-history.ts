@@ -2,12 +2,15 @@
 import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
 import { isStampField } from '../detect/fields.js';
 import type { Rules } from '../detect/rules.js';
+import { withId } from '../detect/build-event.js';
 import { undone } from '../detect/undo.js';
+import { titleOfRecord } from '../../events/describe.js';
 import { compareLogIds } from '../../events/log-id.js';
 import type { Actor, ChangeClass, FieldChange } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import type { PlacedPast } from '../store/history.js';
 import type { SweepStore } from '../store/sweep-store.js';
+import { notKnown } from './as-of.js';
 
 /** One change of a record. */
 export interface HistoryChange {
@@ -37,9 +40,11 @@ export interface HistoryChange {
 export interface RecordHistory {
   list: string;
   id: string;
+  /** What it is or was last called; null where it says nothing. */
+  title: string | null;
   /** ISO 8601: since when every change is kept; null: none is. */
   since: string | null;
-  /** The record as it is; null: it is not in the list. */
+  /** The record as it is, or was at the time that was asked for; null: it is not in the list. */
   record: CrmRecord | null;
   /** The newest first. */
   changes: HistoryChange[];
@@ -53,23 +58,44 @@ interface HistoryCall {
   limit: number;
   /** `next` of a part before. @defaultValue the newest changes */
   from?: string | undefined;
+  /** Ms since the epoch: later changes are undone and left out. @defaultValue none is */
+  atMs?: number | undefined;
 }
 
+/** @throws ChangefeedError CF_USAGE where the history does not reach back to `atMs` */
 export async function recordHistory(store: SweepStore, call: HistoryCall): Promise<RecordHistory> {
-  const { id, rules, limit, from } = call;
+  const { id, rules, limit, from, atMs = Infinity } = call;
   const list = rules.list.name;
   const { since, record: found } = await store.pastOf(list, id);
-  const of = { list, id, since: since === null ? null : isoTime(since), record: found.record as CrmRecord | null };
+  if (atMs !== Infinity && (since === null || since > atMs)) throw notKnown(list, since);
+  const of = {
+    list,
+    id,
+    title: titleIn(found.record),
+    since: since === null ? null : isoTime(since),
+    record: found.record as CrmRecord | null,
+  };
   const changes: HistoryChange[] = [];
   let after = found.record;
   for await (const past of found.pasts) {
     const before = undone(after, past.undo);
+    if (Date.parse(past.at) > atMs) {
+      after = before;
+      of.record = before === null ? null : withId(before, id);
+      of.title = titleIn(before) ?? of.title;
+      continue;
+    }
     const isWanted = from === undefined || compareLogIds(past.place, from) <= 0;
     if (isWanted && changes.length === limit) return { ...of, changes, next: past.place };
+    of.title ??= titleIn(before);
     if (isWanted) changes.push(changeOf(past, { before, after, rules }));
     after = before;
   }
   return { ...of, changes, next: null };
+}
+
+function titleIn(record: UncheckedRecord | null): string | null {
+  return record === null ? null : titleOfRecord(record);
 }
 
 interface Sides {

@@ -54,6 +54,20 @@ it('history: goes on with older changes where a part ends', async () => {
   expect(rest.next).toBeNull();
 });
 
+it('history: of a time has the record as it was, and the changes up to then', async () => {
+  const people = list();
+  await people.show([{ id: 'a', 이름: '가', 등급: 'C' }]);
+  const atMs = await people.show([{ id: 'a', 이름: '가', 등급: 'B' }]);
+  await people.show([{ id: 'a', 이름: '나', 등급: 'B' }]);
+  await people.show([]);
+  const found = await people.history('a', { atMs });
+  expect([found.title, found.record, lines(found)]).toEqual([
+    ...['가', { id: 'a', 이름: '가', 등급: 'B' }, ['updated 1 등급: C → B']],
+  ]);
+  expect((await people.history('a')).title).toBe('나');
+  await expect(people.history('a', { atMs: 0 })).rejects.toMatchObject({ code: 'CF_USAGE' });
+});
+
 it('as of: shows the records that were in the list, with the values of that time', async () => {
   const people = list();
   const states = [

@@ -296,6 +296,8 @@ export const about = z.strictObject({
           ...{ name: z.string(), object: z.string(), enabled: z.boolean() },
           modifiedAt: z.array(z.string()).describe('fields that are in no change'),
           kept: z.array(z.string()).describe('fields that the system keeps, such as counters'),
+          createdAt: z.array(z.string()).describe('fields with the time of creation'),
+          recognisedOnly: z.boolean().describe('only the keys of its rows are stored'),
         }),
       ),
     }),

@@ -13,7 +13,16 @@ import type { History } from './history.js';
 export interface PageWorkspace {
   name: string;
   timeZone: string;
-  lists: readonly { name: ListName; object: string; enabled: boolean; modifiedAt: string[]; kept: string[] }[];
+  lists: readonly {
+    name: ListName;
+    object: string;
+    enabled: boolean;
+    modifiedAt: string[];
+    createdAt: string[];
+    kept: string[];
+    /** Only the keys of its rows are stored. */
+    recognisedOnly: boolean;
+  }[];
 }
 
 /** The records that a list holds until a person accepts them. */
