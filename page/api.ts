@@ -1,5 +1,6 @@
 /** Calls the server of the page: the actions of src/actions, by their names there. */
 import type { z } from 'zod';
+import type { Form } from '../src/actions/sheet.js';
 import type { Table } from '../src/actions/table.js';
 import { said } from '../src/words/said.js';
 import type { Language } from '../src/words/words.js';
@@ -94,21 +95,37 @@ export const beside = (path: string): string => `.${path}`;
 /** A question that is never answered would keep its section as it is. Actions may take longer. */
 const ANSWER_WITHIN_MS = 30_000;
 
-async function call<Answer>({ method, path, body }: { method: string; path: string; body?: object }): Promise<Answer> {
+interface Request {
+  method: string;
+  path: string;
+  body?: object;
+}
+
+async function call<Answer>(request: Request): Promise<Answer> {
+  return JSON.parse(await textOf(request)) as Answer;
+}
+
+/** All of an answer as a table. It may take longer than an answer. */
+export function sheetOf<Name extends Verb>(verb: Name, input: Input<Name>, accept: Form): Promise<string> {
+  return textOf(requestOf(verb, input), accept);
+}
+
+async function textOf({ method, path, body }: Request, accept?: Form): Promise<string> {
   const send = (): Promise<Response> =>
     fetch(beside(path), {
       method,
-      ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
-      ...(body !== undefined && {
-        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
-        body: JSON.stringify(body),
-      }),
+      ...(method === 'GET' && !accept && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
+      headers: {
+        ...(accept && { accept }),
+        ...(body && { 'content-type': 'application/json', 'x-changefeed-action': '1' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
     });
   const answer = await untilRestarted(send).catch(() => {
     throw new ApiError(0, inWords('The service did not answer. Try again in a moment.'));
   });
   const text = await answer.text();
-  if (answer.ok) return JSON.parse(text) as Answer;
+  if (answer.ok) return text;
   if (answer.status === 401) onSignedOut();
   throw new ApiError(answer.status, inWords(messageIn(text) ?? answer.statusText));
 }

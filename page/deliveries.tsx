@@ -4,6 +4,7 @@ import { pathOf, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
+import { SheetButtons } from './sheet.js';
 
 type RefusedBy = NonNullable<Delivery['refusedBy']>;
 
@@ -142,6 +143,7 @@ export function NewestDeliveries({ subscription, keepsReceipts }: { subscription
           onChoose={(one) => setOutcome(SHOWN.find((known) => known === one) ?? '')}
           options={[['', t('filter.all')], ...SHOWN.map((one) => [one, t(`sub.show.${one}`)] as const)]}
         />
+        <SheetButtons verb="listDeliveries" input={asked} name={subscription} />
       </div>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>

@@ -28,5 +28,11 @@ export const recordTexts = {
   'record.older': ['Older changes', '이전 변경'],
   'record.related': ['Reading its todos, memos and activities …', '할 일, 메모, 활동을 불러오는 중 …'],
   'record.unknown': ['Not known at that time: {lists}.', '그 시점을 알 수 없는 목록: {lists}.'],
+  'sheet.csv': ['CSV', 'CSV 저장'],
+  'sheet.copy': ['Copy', '복사'],
+  'sheet.busy': ['Reading …', '읽는 중 …'],
+  'sheet.copied': ['Copied. Paste it into a spreadsheet.', '복사했습니다. 스프레드시트에 붙여 넣으세요.'],
+  'filter.since': ['From', '시작일'],
+  'filter.until': ['To', '종료일'],
   'record.merged': ['merged into {id}', '{id}에 병합됨'],
 } as const satisfies Readonly<Record<string, readonly [en: string, ko: string]>>;

@@ -6,6 +6,7 @@ import { BeforeAfter, By } from './event-parts.js';
 import { placeOf, useAsked } from './hooks.js';
 import { NamedFacts } from './parts.js';
 import { usePreferences } from './preferences.js';
+import { SheetButtons } from './sheet.js';
 
 type RecordHistory = Answered<'readRecordHistory'>;
 type Change = RecordHistory['changes'][number];
@@ -51,7 +52,10 @@ export function RecordView({ asked, object }: { asked: Asked; object: string }) 
           <NamedFacts class="values" facts={fields} />
         )}
       </section>
-      <h2>{t('record.line')}</h2>
+      <div class="head">
+        <h2>{t('record.line')}</h2>
+        <SheetButtons verb="readRecordHistory" input={asked} name={title ?? asked.id} />
+      </div>
       {related.value === null && <p class="quiet">{related.error ?? t('record.related')}</p>}
       {related.value !== null && related.value.unknown.length > 0 && (
         <p class="quiet">

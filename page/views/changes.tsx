@@ -15,8 +15,9 @@ import { groupEvents } from '../group-events.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
 import { Choice, Filter, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
+import { SheetButtons } from '../sheet.js';
 
-const FILTERS = ['workspace', 'list', 'type', 'field', 'person', 'actor', 'text', 'record'] as const;
+const FILTERS = ['workspace', 'list', 'type', 'field', 'person', 'actor', 'text', 'record', 'since', 'until'] as const;
 type Given = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 const VERBS = [
   'created',
@@ -196,6 +197,16 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
               />
             ),
         )}
+        {(['since', 'until'] as const).map((name) => (
+          <TextField
+            key={name}
+            type="date"
+            label={t(`filter.${name}`)}
+            value={filter[name]}
+            onText={(value) => set(name, value)}
+          />
+        ))}
+        <SheetButtons verb="listEvents" input={questionOf(filter)} name="changes" />
         {given > 0 && (
           <a class="button" href="#/changes">
             {t('filter.clear')}
@@ -204,6 +215,13 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
       </div>
     </form>
   );
+}
+
+/** Days are those of the person who looks, from their first moment to their last. */
+function questionOf({ since, until, ...filter }: Given) {
+  const at = (day: string | undefined, time: string): string | undefined =>
+    day === undefined || day === '' ? undefined : new Date(`${day}T${time}`).toISOString();
+  return { ...filter, since: at(since, '00:00:00'), until: at(until, '23:59:59.999') };
 }
 
 /** After a first page that failed. */
@@ -237,13 +255,16 @@ function useFeed(filter: Given) {
     setError(null);
     setWaiting([]);
     fresh.current = new Set();
-    act('listEvents', { ...filter, limit: PAGE })
+    act('listEvents', { ...questionOf(filter), limit: PAGE })
       .then((first) => {
         if (ended) return;
         setEvents(first.events);
         setPage(first);
         setLoading(false);
-        stream = new EventSource(beside(pathWith('/events', { ...filter, view: 'summary', from: first.end })));
+        const { since: _, until, ...followed } = filter;
+        // What comes next is not of a period that has ended.
+        if (until !== undefined) return;
+        stream = new EventSource(beside(pathWith('/events', { ...followed, view: 'summary', from: first.end })));
         stream.onopen = () => setLine('live');
         stream.onerror = () => setLine('cut');
         stream.onmessage = ({ data }) => {
@@ -270,7 +291,7 @@ function useFeed(filter: Given) {
   const older = (): void => {
     if (page.next === null) return;
     setLoading(true);
-    act('listEvents', { ...filter, limit: PAGE, before: page.next })
+    act('listEvents', { ...questionOf(filter), limit: PAGE, before: page.next })
       .then((older) => {
         setEvents((before) => [...before, ...older.events]);
         setPage({ ...older, searched: page.searched + older.searched });

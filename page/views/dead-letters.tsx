@@ -6,6 +6,7 @@ import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
 import { Filter, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
+import { SheetButtons } from '../sheet.js';
 
 type DeadLetter = Answered<'listDeadLetters'>['deadLetters'][number];
 type Done = { action: Verb; count: number } | { failed: string };
@@ -59,6 +60,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
             options={[...new Set(found.map(({ reason }) => reason))].map((reason) => [reason, said(reason)])}
             onChoose={(reason) => go({ reason })}
           />
+          {found.length > 0 && <SheetButtons verb="listDeadLetters" input={chosen} name="dead-letters" />}
           {canAct && found.length > 0 && (
             <Actions
               count={chosen.reason === undefined ? number(Math.max(dead, found.length)) : countOf(found.length)}

@@ -5,6 +5,7 @@ import { placeOf, useAsked, usePlace, useSettled } from '../hooks.js';
 import { Choice, Columns, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { RecordView } from '../record.js';
+import { SheetButtons } from '../sheet.js';
 
 type Stored = Answered<'findRecords'>['records'][number] & Readonly<Record<string, unknown>>;
 type Place = Readonly<Record<'workspace' | 'list' | 'id' | 'name' | 'at', string>>;
@@ -107,6 +108,15 @@ function OneList({ place, asOf }: { place: Place; asOf: string | undefined }) {
           {settled.asOf !== undefined && `${t('records.as', { when: dateTime(settled.asOf) })}. `}
           {next === null ? t('records.count', { count }) : t('records.first', { count })}
         </p>
+        {settled.asOf === undefined ? (
+          <SheetButtons verb="findRecords" input={asked} name={list} />
+        ) : (
+          <SheetButtons
+            verb="findRecordsAsOf"
+            input={{ ...asked, at: settled.asOf }}
+            name={`${list} ${settled.asOf.slice(0, 16).replace(':', '-')}`}
+          />
+        )}
       </div>
       {records.length === 0 ? <p class="empty">{t('records.none')}</p> : <Rows place={place} records={records} />}
       {next !== null && limit < MOST && (

@@ -5,6 +5,7 @@ import { usePolled } from '../hooks.js';
 import { Choice, Columns, Head, NamedFacts } from '../parts.js';
 import { Plot, type Series } from '../plot.js';
 import { usePreferences } from '../preferences.js';
+import { SheetButtons } from '../sheet.js';
 
 type Workspace = Answered<'readTodos'>['workspaces'][number];
 type Group = Workspace['people'][number];
@@ -26,6 +27,7 @@ export function Todos() {
           onChoose={setDays}
           options={PERIODS.map((one) => [one, t('todos.days', { count: one })])}
         />
+        <SheetButtons verb="readTodos" input={{ since: `${days}d` }} name="todos" />
       </Head>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as answers from '../ops/server/page/answers.js';
 import { defineAction, definePageAction } from './define.js';
 import type { Changefeed } from './feed.js';
+import { deadLetterSheet } from './sheets.js';
 import { dryRun, eventTypes } from './fields.js';
 
 const MOST = 200;
@@ -28,6 +29,7 @@ export const listDeadLetters = definePageAction({
     });
     return { deadLetters: await Promise.all(deadLetters) };
   },
+  sheet: async (query, { feed }) => deadLetterSheet(await feed.deadLetters.list({ ...query, limit: Infinity })),
 });
 
 // An empty request must not drop all dead letters: that cannot be undone.

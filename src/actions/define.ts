@@ -11,6 +11,7 @@ import type { TodoReports } from '../ops/server/page/todo-reports.js';
 import type { Formats } from '../words/format.js';
 import type { Words } from '../words/words.js';
 import type { Changefeed } from './feed.js';
+import type { Sheet } from './sheet.js';
 
 export const NOUNS = [
   'feed',
@@ -70,6 +71,8 @@ export interface Action<
   /** Picks what the audit keeps. Null: nothing was decided. @defaultValue the names in the path, and the count of the answer */
   readonly audited?: (answer: z.output<Answer>, input: z.output<Input>) => Readonly<Record<string, unknown>> | null;
   run(input: z.output<Input>, acting: Needs): Promise<Plain<z.output<Answer>>>;
+  /** All of what it asks for as a table for a spreadsheet, whatever its `limit`. */
+  readonly sheet?: (input: z.output<Input>, acting: Needs) => Sheet | Promise<Sheet>;
   /** Says what came of it; with `dryRun`, what would. An action that has it is a command too. */
   readonly says?: (answer: z.output<Answer>, words: Speech, input: z.output<Input>) => string;
   /** The question of a command before it acts. `found`: the answer with `dryRun`. Null: nothing is lost. */

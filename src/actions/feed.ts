@@ -158,7 +158,7 @@ export interface Histories {
   recordsAsOf(
     list: ListName,
     at: string,
-    options?: { workspace?: string | undefined },
+    options?: { workspace?: string | undefined } & Pick<FindQuery, 'where' | 'names'>,
   ): AsyncGenerator<CrmRecord, void, undefined>;
   /** What would have to be set back to undo the changes of a period. Nothing is written. @throws ChangefeedError CF_USAGE */
   restorePlan(call: RestorePlanCall): AsyncGenerator<RestoreStep, void, undefined>;

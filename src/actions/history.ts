@@ -1,6 +1,7 @@
 /** What a record was. */
 import { z } from 'zod';
 import { defineAction } from './define.js';
+import { historySheet } from './sheets.js';
 import { list, short, workspaceOf } from './fields.js';
 
 const iso = z.string().describe('ISO 8601, UTC');
@@ -55,4 +56,15 @@ export const readRecordHistory = defineAction({
   cost: 'records',
   run: ({ workspace, list: name, id, limit, before, asOf }, { feed }) =>
     feed.history({ workspace, list: name, id, limit, before, asOf }),
+  async sheet({ workspace, list: name, id, asOf }, { feed }) {
+    const of = { workspace, list: name, id, asOf, limit: 1_000 };
+    const first = await feed.history(of);
+    async function* parts() {
+      for (let part = first; ; part = await feed.history({ ...of, before: part.next })) {
+        yield part;
+        if (part.next === null) return;
+      }
+    }
+    return historySheet(parts());
+  },
 });

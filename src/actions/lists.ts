@@ -1,12 +1,15 @@
 /** Actions on lists and their records. */
 import { z } from 'zod';
+import { isoTime, systemClock } from '../kit/clock.js';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
 import { found, story } from '../ops/server/page/record-answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
-import { defineAction, definePageAction } from './define.js';
+import { defineAction, definePageAction, type Acting } from './define.js';
+import type { FindQuery } from './feed.js';
+import { recordSheet, todoSheet } from './sheets.js';
 import { dryRun, list, ofList, short, workspace, workspaceOf } from './fields.js';
 
 export const readTodos = definePageAction({
@@ -23,7 +26,17 @@ export const readTodos = definePageAction({
   }),
   answer: todosReport,
   run: ({ since }, { page }) => page.todos(since),
+  sheet: async ({ since }, { page }) => todoSheet(await page.todos(since)),
 });
+
+/** In no order: a list is read as it comes. */
+async function recordsSheet({ workspace, list: name, at, fields, where, names }: SheetCall, { feed }: Acting) {
+  const seen = fields ?? (await feed.lists.schema(name, workspace)).fields.map(({ field }) => field);
+  const found = feed.recordsAsOf(name, at ?? isoTime(systemClock.now()), { workspace, where, names });
+  return recordSheet(seen, found);
+}
+
+type SheetCall = FindQuery & { workspace: string; list: string };
 
 export const readSchema = defineAction({
   name: 'schema',
@@ -70,6 +83,7 @@ export const findRecords = defineAction({
   cost: 'records',
   run: async ({ workspace, list: name, ...query }, { feed }) =>
     readableTexts(await feed.lists.find(name, query, workspace)),
+  sheet: recordsSheet,
 });
 
 export const findRecordsAsOf = defineAction({
@@ -90,6 +104,7 @@ export const findRecordsAsOf = defineAction({
   cost: 'records',
   run: async ({ workspace, list: name, ...query }, { feed }) =>
     readableTexts(await feed.lists.find(name, query, workspace)),
+  sheet: recordsSheet,
 });
 
 /** The id is in the body: what is in the address is logged. */

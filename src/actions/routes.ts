@@ -1,9 +1,14 @@
 /** Each action as a route of the API: its document, its role, its turn, and its entry in the audit. */
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { described, type Api } from '../ops/server/page/api.js';
 import { whoIs } from '../ops/server/http/access.js';
+import { knownWorkspace } from '../ops/server/page/event-filter.js';
 import { carryOut, type World } from './carry-out.js';
 import { namesInPath, readsOnly, type Action } from './define.js';
+import { formIn, sheetText, type Form } from './sheet.js';
 import { ACTIONS } from './table.js';
 
 export function addActions(app: Api, world: World): void {
@@ -31,16 +36,48 @@ function addAction(app: Api, action: Action, world: World): void {
       ...(named.length > 0 && { params }),
       ...(Object.keys(given.shape).length > 0 && { [method === 'GET' ? 'querystring' : 'body']: given }),
     }),
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const asked = { ...(request.params as object), ...((method === 'GET' ? request.query : request.body) as object) };
       const { caller } = request;
       const who = caller?.name == null ? 'on the status page' : `by ${caller.name}`;
+      const form = formIn(request.headers.accept);
+      if (action.sheet !== undefined && form !== null) {
+        knownWorkspace((asked as { workspace?: string }).workspace, world.page.source);
+        return await sendSheet(reply, sheetText(await action.sheet(asked, { ...world, caller, who }), form), form);
+      }
       return await carryOut(action, asked, { ...world, caller, who }, async (entry) => {
         request.isNoted = true;
         if (entry !== null) await world.audit.decided({ ...whoIs(request), ...entry });
       });
     },
   });
+}
+
+/** It is sent as it is made. What fails before its first line is a refusal; what fails later cuts the connection. */
+async function sendSheet(reply: FastifyReply, lines: AsyncGenerator<string>, form: Form) {
+  const [names, first] = [await lines.next(), await lines.next()];
+  async function* all() {
+    yield names.value as string;
+    if (first.done !== true) yield first.value;
+    yield* lines;
+  }
+  const stream = Readable.from(inParts(all()));
+  void reply.type(`${form}; charset=utf-8`).send(stream);
+  // The turn of its question lasts until the end.
+  await finished(stream, { writable: false }).catch(() => undefined);
+  return reply;
+}
+
+/** A part for each line would take longer to send than to make. */
+async function* inParts(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let waiting = '';
+  for await (const line of lines) {
+    waiting += line;
+    if (waiting.length < 64 * 1_024) continue;
+    yield waiting;
+    waiting = '';
+  }
+  yield waiting;
 }
 
 function part(input: z.ZodObject, isIn: (name: string) => boolean): z.core.$ZodShape {

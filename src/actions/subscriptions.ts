@@ -1,5 +1,6 @@
 /** Actions on a subscription. */
 import { z } from 'zod';
+import { MOST_ROWS } from '../delivery/receipts/find-deliveries.js';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../delivery/receipts/delivery-row.js';
 import { isoTime, systemClock } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
@@ -12,6 +13,7 @@ import * as answers from '../ops/server/page/answers.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import type { EndpointDeps } from '../ops/server/page/source.js';
 import { defineAction, definePageAction, type Speech } from './define.js';
+import { deliverySheet } from './sheets.js';
 import { dryRun, eventTypes, short, subscription, workspace } from './fields.js';
 
 export const listDeliveries = definePageAction({
@@ -44,6 +46,7 @@ export const listDeliveries = definePageAction({
   answer: answers.deliveries,
   cost: 'log',
   run: async (query, { feed, page }) => ({ deliveries: await withTitles(await feed.deliveries(query), page) }),
+  sheet: async (query, { feed }) => deliverySheet(await feed.deliveries({ ...query, limit: MOST_ROWS })),
 });
 
 /** A receipt has ids only, which say nothing to a person. */

@@ -10,6 +10,7 @@ import { wordsFor } from '../words/words.js';
 import { formatsOf, isConfirmed, say } from './answers.js';
 import { defineFeedCommand, flag, type CommandService, type DefineCommand, type Parameter } from './command.js';
 import type { Io } from './io.js';
+import { writeSheet } from './written-rows.js';
 import { isRequired, optionOf, termsOf } from './terms.js';
 
 /** What a command prints by hand. */
@@ -30,18 +31,20 @@ export function commandOf<Input extends z.ZodObject, Answer extends z.ZodType<ob
   action: Action<Input, Answer, Acting>,
   { rows, text }: ByHand<Input, Answer> = {},
 ): DefineCommand {
-  const { confirm, says, failed } = action;
+  const { confirm, says, failed, sheet } = action;
   return defineFeedCommand<Record<string, Parameter<unknown>>>({
     byLastValid: BY_LAST_VALID.has(action.name),
     input: {
       ...termsOf(action),
       ...(confirm && { yes: flag('do not ask') }),
+      ...(sheet && { csv: flag('for a spreadsheet') }),
       json: flag(rows ? 'one per line as JSON' : 'print it as JSON'),
     },
-    async run({ yes = false, json = false, ...given }, service, io) {
+    async run({ yes = false, json = false, csv = false, ...given }, service, io) {
       const input = checked(action, given, service);
       const { dryRun } = input as { dryRun?: boolean };
       const { words, ...acting } = actingOf(service, io);
+      if (csv === true && sheet) return await writeSheet(await sheet(input, acting), io);
       const print = (found: z.output<Answer>, instead: string | null = null): void => {
         if (json === true && rows) for (const row of rows(found)) io.out(JSON.stringify(row));
         else if (json === true) io.out(JSON.stringify(dryRun === true ? { ...(found as object), dryRun } : found));

@@ -100,7 +100,8 @@ async function recordsOf(scope: WorkspaceRedis, list: ListName, ids: readonly st
   );
 }
 
-function wantedBy({ where, names, now }: Pick<FindQuery, 'where' | 'names'> & { now: string }) {
+/** @throws ChangefeedError CF_USAGE */
+export function wantedBy({ where, names, now }: Pick<FindQuery, 'where' | 'names'> & { now: string }) {
   const parts = names?.map(plainName);
   const conditions = where === undefined ? {} : ofRecord(where);
   checkConditions(conditions, 'where');

@@ -6,9 +6,10 @@ import { recordHistory } from '../feed/history/record-history.js';
 import { restorePlan } from '../feed/history/restore-plan.js';
 import type { Rules } from '../feed/detect/rules.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
-import type { Clock } from '../kit/clock.js';
+import { isoTime, type Clock } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';
 import { readTime } from '../kit/iso-time.js';
+import { wantedBy } from './find-records.js';
 import { listIn, type Workspaces } from '../../workers/workspaces.js';
 
 const USUAL_LIMIT = 50;
@@ -54,9 +55,10 @@ export function createHistories(workspaces: Workspaces, clock: Clock): Histories
         ...(asOf !== undefined && { atMs: msOf(asOf) }),
       });
     },
-    async *recordsAsOf(list, at, { workspace } = {}) {
+    async *recordsAsOf(list, at, { workspace, ...query } = {}) {
       const { store, msOf } = of(list, workspace);
-      yield* recordsAsOf(store, { list, atMs: msOf(at) });
+      const isWanted = wantedBy({ ...query, now: isoTime(clock.now()) });
+      for await (const record of recordsAsOf(store, { list, atMs: msOf(at) })) if (isWanted(record)) yield record;
     },
     async *restorePlan({ list, from, to, by, workspace }) {
       const { store, rules, msOf } = of(list, workspace);

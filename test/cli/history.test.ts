@@ -43,6 +43,8 @@ it('history: prints what changed, from what to what, and says since when it know
   expect(stdout).toMatch(
     /^김가상 {2}people a\n\d{4}-\d\d-\d\d \d\d:\d\d {2}updated\n {2}등급: A → B\nEvery change since .+ is kept\.\n$/u,
   );
+  const { stdout: csv } = await say('history', 'people', 'a', '--csv');
+  expect(csv).toMatch(/^\ufefftime,.*\r\n.*,crm\.person\.updated,등급,A,B,,evt_/u);
   const { stdout: json } = await say('history', 'people', 'a', '--json');
   expect([code, JSON.parse(json)]).toEqual([
     0,

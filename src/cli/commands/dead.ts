@@ -1,4 +1,5 @@
 import { retryDeadLetters as action } from '../../actions/dead-letters.js';
+import { deadLetterSheet } from '../../actions/sheets.js';
 import type { DeadLetter } from '../../delivery/act/dead-letters.js';
 import { usage } from '../../kit/errors.js';
 import { placeIn } from '../../kit/user-frame.js';
@@ -7,6 +8,7 @@ import { typeOption, wholeNumber } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, restArguments } from '../command.js';
 import type { Io } from '../io.js';
 import { eventWords, localTime } from '../print-event.js';
+import { writeSheet } from '../written-rows.js';
 import { termOf } from '../terms.js';
 import { count, cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
@@ -20,18 +22,25 @@ const list = defineFeedCommand({
     type: typeOption('only these event types, separated by commas (* allowed)'),
     reason: termOf(action, 'reason'),
     limit: option('number', `at most this many, newest first (default: ${DEFAULT_LIMIT})`, wholeNumber({ least: 1 })),
+    csv: flag('for a spreadsheet'),
     json,
   },
-  async run({ json = false, limit = DEFAULT_LIMIT, config: _, type: types, ...given }, { feed: { deadLetters } }, io) {
+  async run(
+    { csv = false, json = false, limit = DEFAULT_LIMIT, config: _, type: types, ...given },
+    { feed: { deadLetters } },
+    io,
+  ) {
     const filter = { ...given, ...(types && { types }) };
     const found = await deadLetters.list({ ...filter, limit });
+    if (csv) return await writeSheet(deadLetterSheet(found), io);
     if (json) for (const letter of found) io.out(JSON.stringify(letter));
     else if (found.length > 0) io.out(listText(found, io));
     else io.out(Object.keys(filter).length === 0 ? 'no dead letters' : 'no such dead letters');
-    if (found.length < limit) return;
+    if (found.length < limit) return 0;
     // On standard error, so that standard output stays a list.
     const all = (await deadLetters.list({ ...filter, limit: Infinity })).length;
     if (all > found.length) io.err(`${found.length} of ${count(all, 'dead letter')} shown; --limit ${all} shows all.`);
+    return 0;
   },
 });
 

@@ -1,5 +1,6 @@
 import { Argument } from 'commander';
 import { listDeliveries as action } from '../../actions/subscriptions.js';
+import { deliverySheet } from '../../actions/sheets.js';
 import type { Subscription } from '../../delivery/handlers/handler.js';
 import type { DeliveryRow } from '../../delivery/receipts/delivery-row.js';
 import { usage } from '../../kit/errors.js';
@@ -11,6 +12,7 @@ import { say } from '../answers.js';
 import { termOf } from '../terms.js';
 import { whyText } from './try.js';
 import { wordsFor } from '../../words/words.js';
+import { writeSheet } from '../written-rows.js';
 import { cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const WORDS_PLACES = 80;
@@ -29,14 +31,17 @@ export const deliveries = defineFeedCommand({
     workspace: termOf(action, 'workspace'),
     outcome: termOf(action, 'outcome'),
     limit: termOf(action, 'limit'),
+    csv: flag('for a spreadsheet'),
     json: flag('one per line as JSON'),
   },
-  async run({ event, record, json = false, config: _, limit = 50, ...given }, { feed, config }, io) {
+  async run({ event, record, csv = false, json = false, config: _, limit = 50, ...given }, { feed, config }, io) {
     if (event !== undefined && record !== undefined) throw usage('deliveries: give either an event or --record.');
     const rows = await feed.deliveries({ ...given, event, list: record?.list, record: record?.id, limit });
+    if (csv) return await writeSheet(deliverySheet(rows), io);
     if (json) for (const row of rows) io.out(JSON.stringify(row));
     else if (rows.length > 0) io.out(deliveriesText(rows, io));
     else say(io, event === undefined ? noneText(given.subscription, config.subscriptions) : NO_EVENT);
+    return 0;
   },
 });
 

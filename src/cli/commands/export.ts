@@ -1,4 +1,5 @@
 /** A list as it is, or as it was, row by row. */
+import { sheetText } from '../../actions/sheet.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { isoTime, systemClock } from '../../kit/clock.js';
 import { usage } from '../../kit/errors.js';
@@ -7,7 +8,6 @@ import { wordsFor } from '../../words/words.js';
 import { formatsOf, languageOf } from '../answers.js';
 import { listArgument, separated, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type CommandService } from '../command.js';
-import { BOM, csvLine } from '../csv.js';
 import { writtenRows } from '../written-rows.js';
 
 export const exportCommand = defineFeedCommand({
@@ -64,19 +64,18 @@ function rowsOf(records: AsyncIterable<CrmRecord>, { csv, fields, seen }: Form) 
   const columns = ['id', ...(fields ?? seen).filter((field) => field !== 'id')];
   const left = new Set<string>();
   const known = new Set(columns);
-  async function* csvRows(): AsyncGenerator<string> {
-    yield BOM + csvLine(columns);
+  async function* noted(): AsyncGenerator<CrmRecord> {
     for await (const record of records) {
       if (fields === undefined)
         for (const [field, value] of Object.entries(record)) if (value !== null && !known.has(field)) left.add(field);
-      yield csvLine(columns.map((field) => record[field] ?? null));
+      yield record;
     }
   }
   async function* lines(): AsyncGenerator<string> {
     for await (const record of records)
       yield `${JSON.stringify(fields === undefined ? record : only(record, columns))}\n`;
   }
-  return { rows: csv ? csvRows() : lines(), left };
+  return { rows: csv ? sheetText({ columns, rows: noted() }) : lines(), left };
 }
 
 function only(record: CrmRecord, columns: readonly string[]): object {

@@ -1,4 +1,6 @@
 /** What would have to be set back, a line a field. */
+import { sheetText, type Row } from '../../actions/sheet.js';
+import { nameOf } from '../../actions/sheets.js';
 import type { RestoreStep } from '../../feed/history/restore-plan.js';
 import { textOfActor } from '../../events/actor.js';
 import type { Actor } from '../../events/types.js';
@@ -9,7 +11,6 @@ import { wordsFor, type Words } from '../../words/words.js';
 import { formatsOf, languageOf } from '../answers.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
-import { BOM, csvLine } from '../csv.js';
 import { cut, printable } from '../text.js';
 import { writtenRows } from '../written-rows.js';
 
@@ -43,9 +44,14 @@ export const restorePlan = defineFeedCommand({
 
 type Steps = AsyncIterable<RestoreStep>;
 
-const nameOf = (by: Actor | null | undefined): string => (by == null ? '' : (by.name ?? by.id ?? by.type));
+async function* planRows(steps: Steps): AsyncGenerator<Row> {
+  for await (const { changedAgain, by, ...step } of steps) {
+    const again = { 'changed again': changedAgain?.at, 'changed again by': nameOf(changedAgain?.by) };
+    yield { ...step, by: nameOf(by), ...again };
+  }
+}
 
-async function* csvRows(steps: Steps): AsyncGenerator<string> {
+function csvRows(steps: Steps): AsyncGenerator<string> {
   const columns = [
     'list',
     'id',
@@ -60,11 +66,7 @@ async function* csvRows(steps: Steps): AsyncGenerator<string> {
     'changed again',
     'changed again by',
   ];
-  yield BOM + csvLine(columns);
-  for await (const { list, id, title, act, field, to, from, now, by, at, changedAgain } of steps) {
-    const again = [changedAgain?.at ?? null, nameOf(changedAgain?.by)];
-    yield csvLine([list, id, title, act, field, to, from, now, nameOf(by), at, ...again]);
-  }
+  return sheetText({ columns, rows: planRows(steps) });
 }
 
 async function* jsonRows(steps: Steps): AsyncGenerator<string> {

@@ -1,10 +1,12 @@
 /** The todo report: as JSON, or as a page for a terminal. */
+import { todoSheet } from '../../actions/sheets.js';
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../../crm/todo-counts.js';
 import { formatsFor, type Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 import { formatsOf } from '../answers.js';
 import { workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
+import { writeSheet } from '../written-rows.js';
 import { type Colours, fitted, fittedTable, printable } from '../text.js';
 
 export const todos = defineFeedCommand({
@@ -12,15 +14,18 @@ export const todos = defineFeedCommand({
   input: {
     since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),
     workspace: workspaceOption('only this workspace'),
+    csv: flag('for a spreadsheet'),
     json: flag('print it as JSON'),
   },
-  async run({ json = false, workspace, since }, { feed, config }, io) {
+  async run({ csv = false, json = false, workspace, since }, { feed, config }, io) {
     const report = await feed.todos({ workspace, since });
+    if (csv) return await writeSheet(todoSheet(report), io);
     io.out(
       json
         ? JSON.stringify(report)
         : todosText(report, io.colours.out, io.columns, formatsOf(config, io.env, report.at)),
     );
+    return 0;
   },
 });
 

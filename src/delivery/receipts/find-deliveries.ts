@@ -31,7 +31,7 @@ export interface DeliveriesQuery {
   limit?: number | undefined;
 }
 
-const MOST_ROWS = 500;
+export const MOST_ROWS = 500;
 /** The newest that wait are looked at for those of a record. */
 const MOST_WAITING = 500;
 /** Events of a log that are searched for one that has no receipt and does not wait. */

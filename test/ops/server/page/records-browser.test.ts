@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM, expectSound, NARROW, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
@@ -66,6 +67,14 @@ describe.skipIf(CHROMIUM === null)('status page: records', () => {
     await page.goto(`${url}/#/records?list=people&at=${before}`);
     await page.getByText('대리').waitFor();
     await page.getByText('레코드 2건').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV 저장' }).click();
+    const file = await (await saved).path();
+    expect((await readFile(file, 'utf8')).match(/^\ufeffid,|김하나|대리/g)).toEqual(['\ufeffid,', '김하나', '대리']);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: '복사' }).click();
+    await page.getByText('복사했습니다').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^id\t[^]*김하나/);
     await page.getByLabel('이름').fill('하나');
     await page.getByText('레코드 1건').waitFor();
     await expectSound(page);
