@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 53_640 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 53_670 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_830 },
-  { folders: ['test'], endings: /\.ts$/, most: 49_180 },
+  { folders: ['test'], endings: /\.ts$/, most: 49_200 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;
