@@ -143,7 +143,9 @@ export function NewestDeliveries({ subscription, keepsReceipts }: { subscription
           onChoose={(one) => setOutcome(SHOWN.find((known) => known === one) ?? '')}
           options={[['', t('filter.all')], ...SHOWN.map((one) => [one, t(`sub.show.${one}`)] as const)]}
         />
-        <SheetButtons verb="listDeliveries" input={asked} name={subscription} />
+        {value !== null && value.deliveries.length > 0 && (
+          <SheetButtons verb="listDeliveries" input={asked} name={subscription} />
+        )}
       </div>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>

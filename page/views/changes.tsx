@@ -64,6 +64,7 @@ export function Changes({ about, canAct }: SectionProps) {
   return (
     <>
       <Head title={t('changes.title')}>
+        <SheetButtons verb="listEvents" input={questionOf(filter)} name="changes" />
         <p class="line" role="status">
           <span class={`dot ${feed.following ? feed.line : 'paused'}`} />
           {feed.following ? t(feed.line === 'live' ? 'changes.live' : 'changes.cut') : t('changes.paused')}
@@ -206,7 +207,6 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
             onText={(value) => set(name, value)}
           />
         ))}
-        <SheetButtons verb="listEvents" input={questionOf(filter)} name="changes" />
         {given > 0 && (
           <a class="button" href="#/changes">
             {t('filter.clear')}

@@ -11,7 +11,7 @@ import { useCli } from '../support/cli.js';
 
 import { appendEvents, changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
-import { type OtherRecord, startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { handlerOf, startPageFeed, TOKENS } from '../support/page-feed.js';
 import { program } from '../support/program.js';
 import { useRedis } from '../support/redis.js';

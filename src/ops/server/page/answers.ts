@@ -82,8 +82,7 @@ const eventView = z
         field: z.string(),
         kind: z.string(),
         rows: count,
-        before: z.array(z.string()),
-        after: z.array(z.string()),
+        ...{ before: z.array(z.string()), after: z.array(z.string()) },
       })
       .nullable(),
   })
@@ -289,8 +288,7 @@ export const about = z.strictObject({
   queues: z.enum(['mounted', 'not installed']).describe('bull-board, at /queues'),
   workspaces: z.array(
     z.strictObject({
-      name: z.string(),
-      timeZone: z.string(),
+      ...{ name: z.string(), timeZone: z.string() },
       lists: z.array(
         z.strictObject({
           ...{ name: z.string(), object: z.string(), enabled: z.boolean() },

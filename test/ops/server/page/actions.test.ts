@@ -22,7 +22,9 @@ describe('actions', () => {
       const { status } = await page.act(path.replaceAll(/\{\w+\}/g, 'x'), {}, READER);
       if (status !== 403) allowed.push(path);
     }
-    const questions = ['as-of', 'explain', 'find', 'history'].map((name) => `/api/lists/{workspace}/{list}/${name}`);
+    const questions = ['as-of', 'explain', 'find', 'history', 'related'].map(
+      (name) => `/api/lists/{workspace}/{list}/${name}`,
+    );
     expect(allowed.sort()).toEqual([...questions, '/api/rules/preview']);
     expect(actions.length).toBeGreaterThan(15);
   });
