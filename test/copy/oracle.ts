@@ -39,8 +39,9 @@ export async function endFaults(world: World): Promise<void> {
 export async function wrongIn(world: World): Promise<string[]> {
   await nameDead(world);
   await nameSkipped(world);
-  const copies = new Map<string, Copy>(world.receivers.map((one) => [one.name, one.copy()]));
-  if (world.tables !== null) copies.set('tables', await tablesIn(world.tables, world.schema));
+  const copies: [name: string, copy: Copy][] = world.receivers.map((one) => [one.name, one.copy()]);
+  if (world.tables !== null)
+    for (const copy of await tablesIn(world.tables, world.schema)) copies.push(['tables', copy]);
   const wrong = [...world.wrong, ...(world.rule?.wrong() ?? [])];
   for (const receiver of world.receivers)
     wrong.push(...[...receiver.wrong, ...receiver.outOfOrder()].map((one) => `${receiver.name}: ${one}`));

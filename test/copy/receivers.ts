@@ -131,12 +131,18 @@ export function countOf(ids: readonly string[]): string {
   return `${ids.length} (${ids.slice(0, 3).join(', ')})`;
 }
 
-export async function tablesIn(database: pg.Pool, schema: string): Promise<Copy> {
-  const tables = LISTS.map(async (list) => {
-    const { rows } = await database.query<{ id: string; data: object }>(
-      `SELECT id, data FROM ${quoted(schema)}.${quoted(list)} WHERE NOT deleted`,
-    );
+/** By the rows of the tables, and by the newest versions of their history. */
+export async function tablesIn(database: pg.Pool, schema: string): Promise<Copy[]> {
+  const read = async (list: CopyList, sql: string) => {
+    const { rows } = await database.query<{ id: string; data: object }>(sql);
     return [list, new Map(rows.map(({ id, data }) => [id, contentOf(data)]))] as const;
-  });
-  return Object.fromEntries(await Promise.all(tables)) as Copy;
+  };
+  const of = async (from: (list: CopyList) => string): Promise<Copy> =>
+    Object.fromEntries(
+      await Promise.all(LISTS.map((list) => read(list, `SELECT id, data FROM ${from(list)}`))),
+    ) as Copy;
+  return [
+    await of((list) => `${quoted(schema)}.${quoted(list)} WHERE NOT deleted`),
+    await of((list) => `${quoted(schema)}.${quoted(`${list}_as_of`)}('infinity')`),
+  ];
 }

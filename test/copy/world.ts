@@ -280,7 +280,7 @@ export class World {
         }),
         ...(this.tables === null
           ? []
-          : [{ handler: 'postgres', name: 'tables', url, schema: this.schema, start: 'snapshot' }]),
+          : [{ handler: 'postgres', name: 'tables', url, schema: this.schema, start: 'snapshot', history: true }]),
       ],
     };
   }

@@ -22,7 +22,7 @@ const counts = (some: Partial<VerifiedList>): VerifiedList => ({
 
 const NOT_POLLED = ['organization', 'memo', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]);
 
-async function mirrored() {
+async function mirrored(more: object = {}) {
   const crm = await startOtherCrm();
   const [first] = crm.lists.people;
   crm.lists.people = Array.from({ length: 10 }, (_, number) => ({
@@ -34,7 +34,7 @@ async function mirrored() {
     workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: Object.fromEntries(NOT_POLLED) as object }],
     redis: { prefix: test.keys.prefix },
     subscriptions: [
-      { handler: 'postgres', name: 'mirror', url, schema: schemaName(), start: 'snapshot', verify: '03:00' },
+      { handler: 'postgres', name: 'mirror', url, schema: schemaName(), start: 'snapshot', verify: '03:00', ...more },
     ],
   };
   const feed = await openFeed(test, raw);
@@ -66,6 +66,16 @@ describe.skipIf(absent !== null)('verify of tables', () => {
     expect(found.lists).toEqual([counts({ equal: 7, behind: 1, missing: 2, extra: 1 })]);
     await eventually(async () => expect((await feed.verify('mirror')).lists).toEqual([counts({ equal: 10 })]));
     expect(await rows('id, deleted')).toHaveLength(11);
+  });
+
+  it('verify: of a mirror with its history, a record whose newest version is missing or another is behind, and repaired', async () => {
+    const { feed } = await mirrored({ history: true });
+    expect((await feed.verify('mirror')).lists).toEqual([counts({ equal: 10 })]);
+    await admin.query(`DELETE FROM ${table('people_versions')} WHERE "id" = 'p1'`);
+    await admin.query(`UPDATE ${table('people_versions')} SET "sequence" = -1, "data" = '{}' WHERE "id" = 'p2'`);
+    await admin.query(`UPDATE ${table('people_versions')} SET "sequence" = -1 WHERE "id" = 'p3'`);
+    expect((await feed.verify('mirror', undefined, { repair: true })).lists).toEqual([counts({ equal: 8, behind: 2 })]);
+    await eventually(async () => expect((await feed.verify('mirror')).lists).toEqual([counts({ equal: 10 })]));
   });
 
   it('verify: on a terminal, a wrong copy ends with 1 and says what to do; the status keeps the counts', async () => {

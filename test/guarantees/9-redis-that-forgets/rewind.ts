@@ -147,7 +147,19 @@ export async function rewind(
     unsnapped: wrongIn(recordsIn(foldsOf(written(LINES.unsnapped)).highest), after).filter(
       (one) => !one.endsWith(': a ghost') && !isUndone(one),
     ),
-    postgres: mirrors.absent === null ? wrongIn(await tablesOf(mirrors.url, schema), after) : [],
+    postgres:
+      mirrors.absent === null
+        ? [
+            ...wrongIn(
+              await tablesOf(mirrors.url, (list) => `${quoted(schema)}.${quoted(list)} WHERE NOT deleted`),
+              after,
+            ),
+            ...wrongIn(
+              await tablesOf(mirrors.url, (list) => `${quoted(schema)}.${quoted(`${list}_as_of`)}('infinity')`),
+              after,
+            ),
+          ]
+        : [],
   });
   const isQuiet = async (): Promise<void> => {
     expect(await missingIn(feed)).toEqual([]);
@@ -182,19 +194,19 @@ function configOf(
     subscriptions: [
       { handler: 'ndjson', name: 'snapped', path: LINES.snapped, afterRewind: 'snapshot', ...all },
       { handler: 'ndjson', name: 'unsnapped', path: LINES.unsnapped, ...all },
-      ...(absent === null ? [{ handler: 'postgres', name: 'mirror', url, schema, start: 'snapshot', retry }] : []),
+      ...(absent === null
+        ? [{ handler: 'postgres', name: 'mirror', url, schema, start: 'snapshot', history: true, retry }]
+        : []),
     ],
     http: { enabled: false },
   };
 }
 
-async function tablesOf(url: string, schema: string): Promise<Shown> {
+async function tablesOf(url: string, from: (list: string) => string): Promise<Shown> {
   const database = new pg.Pool({ connectionString: url });
   try {
     const tables = LIST_NAMES.map(async (list) => {
-      const { rows } = await database.query<{ id: string; data: object }>(
-        `SELECT id, data FROM ${quoted(schema)}.${quoted(list)} WHERE NOT deleted`,
-      );
+      const { rows } = await database.query<{ id: string; data: object }>(`SELECT id, data FROM ${from(list)}`);
       return [list, new Map(rows.map(({ id, data }) => [id, data]))] as const;
     });
     return Object.fromEntries(await Promise.all(tables)) as unknown as Shown;

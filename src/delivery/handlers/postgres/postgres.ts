@@ -1,21 +1,33 @@
 /** `postgres`: mirrors every list in a table. */
 import { z } from 'zod';
-import { ChangefeedError, messageOf, reasonOfConnection } from '../../../kit/errors.js';
+import { ChangefeedError } from '../../../kit/errors.js';
 import { listOf, workspaceOf } from '../../../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../../events/notices.js';
 import { LIST_NAMES, type ListName } from '../../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { requireOptionalPackage } from '../../../kit/optional-package.js';
-import { printable, shorten } from '../../../kit/printable.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { timeOfDay } from '../digest.js';
 import type { HandlerContext, Obstacle, Reached, Subscription, WrittenRow } from '../handler.js';
-import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { isInClear, openDatabase, readUrl, type Database } from './database.js';
-import { cleanText, rowOf } from './row.js';
+import { connectionProblem, databaseError, isTableGone, sqlStateOf, unreachable } from './failed-statement.js';
+import {
+  LONGEST_WITH_HISTORY,
+  eraseVersionsSql,
+  goneVersionsSql,
+  historyCreationSql,
+  historyNames,
+  missingVersionColumns,
+  newestVersion,
+  presentHistoryQuery,
+  versionSql,
+  versionsOf,
+  type PresentHistory,
+} from './history.js';
+import { cleanText, rowOf, toJson } from './row.js';
 import {
   A_NAME,
   COLUMN_TYPES,
@@ -95,16 +107,28 @@ const postgresOptions = strictOptions({
   verify: timeOfDay.optional(),
   /** True: the row of a removed record keeps its last contents. False: it keeps only id, sequence and times. @defaultValue false */
   keepDeleted: yesOrNo.default(false),
+  /**
+   * Also keeps every version of each record: a table `<name>_versions`, to which rows are only added, a view `<name>_history` with `valid_from`
+   * and `valid_to`, and a function `<name>_as_of(time)`. They are never shortened. @defaultValue false
+   */
+  history: yesOrNo.default(false),
 });
 
-const postgresSchema = postgresOptions.superRefine(({ tables }, context) => {
+const postgresSchema = postgresOptions.superRefine(({ tables, history }, context) => {
   const lists = [...new Set([...LIST_NAMES, ...Object.keys(tables)])];
-  const names = lists.map((list) => tables[list] ?? list);
-  const twice = lists.find(
-    (list) => tables[list] !== undefined && names.filter((name) => name === tables[list]).length > 1,
-  );
-  if (twice === undefined) return;
-  context.addIssue({ code: 'custom', path: ['tables', twice], message: 'a name that no other list has' });
+  const named = lists.map((list) => tables[list] ?? list);
+  const names = history ? named.flatMap((name) => [name, ...historyNames(name)]) : named;
+  for (const [list, name = list] of Object.entries(tables)) {
+    const own = history ? [name, ...historyNames(name)] : [name];
+    const isTaken = own.some((one) => names.indexOf(one) !== names.lastIndexOf(one));
+    const isLong = history && Buffer.byteLength(name) > LONGEST_WITH_HISTORY;
+    if (!isTaken && !isLong) continue;
+    const message = isTaken
+      ? 'a name that no other list has'
+      : `with \`history\`, a name of at most ${LONGEST_WITH_HISTORY} bytes`;
+    context.addIssue({ code: 'custom', path: ['tables', list], message });
+    return;
+  }
 });
 
 /** Options of `postgres`. */
@@ -218,7 +242,7 @@ async function* readRows({ workspace, list }: Place, mirror: Mirror): AsyncGener
     const values = [workspace, after, ROWS_AT_ONCE];
     const rows = await readTable<{ id: string; sequence: string; deleted: boolean }>(
       table,
-      rowsSql(table),
+      rowsSql(table, newestIn(table, mirror)),
       values,
       mirror,
     );
@@ -230,8 +254,17 @@ async function* readRows({ workspace, list }: Place, mirror: Mirror): AsyncGener
 
 async function readContents({ workspace, list, ids }: Place & { ids: readonly string[] }, mirror: Mirror) {
   const table = tableOf(list, mirror.settings);
-  const rows = await readTable<{ id: string; data: unknown }>(table, contentsSql(table), [workspace, ids], mirror);
+  const rows = await readTable<{ id: string; data: unknown }>(
+    table,
+    contentsSql(table, newestIn(table, mirror)),
+    [workspace, ids],
+    mirror,
+  );
   return new Map(rows.flatMap(({ id, data }) => (typeof data === 'object' && data !== null ? [[id, data]] : [])));
+}
+
+function newestIn(table: Table, { settings }: Mirror) {
+  return settings.history ? newestVersion(table) : undefined;
 }
 
 /** A table that does not exist has no rows. */
@@ -261,7 +294,12 @@ async function erase(
 ): Promise<number> {
   const table = tableOf(list, settings);
   try {
-    return (await database.query(eraseSql(table), [workspace, cleanText(id)])).length;
+    const values = [workspace, cleanText(id)];
+    if (settings.history)
+      await database.query(eraseVersionsSql(table), values).catch((error: unknown) => {
+        if (!isTableGone(error)) throw error;
+      });
+    return (await database.query(eraseSql(table), values)).length;
   } catch (error) {
     if (isTableGone(error)) return 0;
     // The message of the database may quote the id.
@@ -274,13 +312,21 @@ async function erase(
 
 function upsertStatement(event: ChangeEvent, table: Table, settings: PostgresSettings) {
   const row = rowOf(event, { ...settings, columns: table.columns });
-  return row && { ...row, sql: upsertSql(table, row.image) };
+  if (row === null) return null;
+  const sql = upsertSql(table, row.image);
+  if (!settings.history) return { ...row, sql };
+  const { actor, changes } = event.data;
+  const hasChanges = event.type.endsWith('.updated');
+  const values = [...row.values, cleanText(event.id), actor === undefined ? null : toJson(actor), toJson(changes)];
+  return { ...row, sql: `${versionSql({ table, first: row.values.length + 1, hasChanges })} ${sql}`, values };
 }
 
 /** After a snapshot, marks the rows that it did not show: their records are gone, and Redis has forgotten them. */
-function goneStatement(event: ChangeEvent, table: Table, { keepDeleted }: PostgresSettings) {
+function goneStatement(event: ChangeEvent, table: Table, { keepDeleted, history }: PostgresSettings) {
   const values = [workspaceOf(event), String(event.data.sequence), event.data.observedAt];
-  return { sql: goneSql(table, { keepDeleted }), values, misfits: [] };
+  const sql = goneSql(table, { keepDeleted });
+  if (!history) return { sql, values, misfits: [] };
+  return { sql: goneVersionsSql(table, sql), values: [...values, cleanText(event.id)], misfits: [] };
 }
 
 function tableOf(list: ListName, { schema, tables, columns }: PostgresSettings): Table {
@@ -297,81 +343,36 @@ function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void>
   return making;
 }
 
-async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
+async function makeTable(table: Table, mirror: Mirror): Promise<void> {
+  const { settings, database } = mirror;
+  const { name: subscription } = settings;
   const [present = { hasSchema: false, columns: null, misfits: [] }] = await database.query<Present>(
     ...presentQuery(table),
   );
-  const missing = missingOwn(present);
-  if (missing.length > 0) {
-    throw new ChangefeedError('CF_DATABASE_FAILED', {
-      message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} that was not created by Changefeed (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or rename that table.`,
-      subscription,
-    });
-  }
+  refuseForeign(table, missingOwn(present), mirror);
   const [misfit] = present.misfits;
   if (misfit !== undefined) {
     const { reason, remedy } = misfitTexts(table, misfit);
     const message = `Postgres "${subscription}": ${database.place}: ${reason}. To repair it, ${remedy}. The event is tried again.`;
     throw new ChangefeedError('CF_DATABASE_FAILED', { message, subscription });
   }
-  const sql = creationSql(table, present);
+  const sql = creationSql(table, present, settings.history ? await missingHistory(table, mirror) : []);
   if (sql !== '') await database.query(sql);
 }
 
-/** Tables that were dropped while the process runs are created again at the next attempt. */
-function isTableGone(error: unknown): boolean {
-  return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
+async function missingHistory(table: Table, mirror: Mirror): Promise<string[]> {
+  const nothing: PresentHistory = { versions: null, isWhole: false };
+  const [present = nothing] = await mirror.database.query<PresentHistory>(...presentHistoryQuery(table));
+  refuseForeign(versionsOf(table), missingVersionColumns(present), mirror);
+  return historyCreationSql(table, present);
 }
 
-/** The meaning of a failed statement, without record contents. `table` is qualified and quoted. */
-function databaseError(
-  error: unknown,
-  { subscription, place, table }: { subscription: string; place: string; table: string },
-): Error {
-  const start = `Postgres "${subscription}": ${place}`;
-  const state = sqlStateOf(error);
-  const failed = (message: string, cause?: unknown): ChangefeedError =>
-    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
-  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
-  if (/^2[23]/.test(state)) {
-    // Retrying cannot help. The database's message and details quote the row: neither may be shown or kept.
-    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
-    return new PermanentError(message, { cause: failed(message) });
-  }
-  const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
-  if (OWN_WORDS.test(state)) return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
-  const said = shorten(printable(messageOf(error)), 200);
-  const message = `${start}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
-  return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
-}
-
-/** Connection, sign-in, database, rights, resources, shutdown. Any other message may quote the row. */
-const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
-
-function unreachable(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return `could not be reached (${code === undefined ? messageOf(error) : reasonOfConnection(error)})`;
-}
-
-function saying(error: unknown, state: string): string {
-  return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
-}
-
-function connectionProblem(error: unknown): { problem: string; remedy: string } {
-  const state = sqlStateOf(error);
-  if (state === undefined)
-    return { problem: unreachable(error), remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.' };
-  return { problem: saying(error, state), remedy: remedyOf(state) ?? 'Look into the log of PostgreSQL.' };
-}
-
-function remedyOf(state: string): string | undefined {
-  if (state.startsWith('28')) return 'Check user and password.';
-  if (state === '3D000') return 'Create the database first.';
-  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables.';
-  return state === '42804' ? 'The column has another type; change it, or the subscription.' : undefined;
-}
-
-function sqlStateOf(error: unknown): string | undefined {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+/** @param missing columns of ours that an existing table does not have */
+function refuseForeign(table: Table, missing: readonly string[], { settings, database }: Mirror): void {
+  if (missing.length === 0) return;
+  const subscription = settings.name;
+  throw new ChangefeedError('CF_DATABASE_FAILED', {
+    message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} that was not created by Changefeed (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or rename that table.`,
+    subscription,
+  });
 }

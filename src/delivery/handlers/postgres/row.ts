@@ -49,7 +49,7 @@ export function toColumnValue(value: unknown, type: ColumnType, timeZone: string
 }
 
 /** `jsonb` rejects NUL and lone surrogates, which the API sometimes sends: they become U+FFFD. */
-function toJson(value: unknown): string {
+export function toJson(value: unknown): string {
   const json = JSON.stringify(value);
   // JSON escapes both of them and few other characters: most records need no further check.
   return /\\u(0000|d[89a-f])/.test(json) ? JSON.stringify(cleaned(value)) : json;

@@ -6,7 +6,7 @@
  */
 
 /** In bytes. PostgreSQL truncates longer names, and two names may become one. */
-const LONGEST_BYTES = 63;
+export const LONGEST_BYTES = 63;
 
 export const A_NAME = `a name of 1 to ${LONGEST_BYTES} bytes (a Korean letter takes 3)`;
 
@@ -14,7 +14,7 @@ export function isIdentifier(name: string): boolean {
   return name !== '' && !name.includes('\0') && Buffer.byteLength(name, 'utf8') <= LONGEST_BYTES;
 }
 
-function quote(name: string): string {
+export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
@@ -60,7 +60,7 @@ export function isReserved(column: string): boolean {
   return [...OWN_COLUMNS, ...SYSTEM_COLUMNS].includes(column);
 }
 
-export function qualified({ schema, name }: Table): string {
+export function qualified({ schema, name }: Pick<Table, 'schema' | 'name'>): string {
   return `${quote(schema)}.${quote(name)}`;
 }
 
@@ -112,8 +112,8 @@ export function missingOwn({ columns }: Present): string[] {
   return columns === null ? [] : OWN_COLUMNS.filter((name) => !columns.includes(name));
 }
 
-/** One text, which PostgreSQL runs as one transaction; empty if nothing is missing. */
-export function creationSql(table: Table, present: Present): string {
+/** One text, which PostgreSQL runs as one transaction; empty if nothing is missing. @param more statements for what belongs to the table */
+export function creationSql(table: Table, present: Present, more: readonly string[] = []): string {
   const added = table.columns.filter(({ name }) => present.columns?.includes(name) !== true);
   const own = OWN.map(([name, type]) => `${quote(name)} ${type}`);
   const definitions = [...own, 'PRIMARY KEY ("workspace", "id")'].join(', ');
@@ -121,6 +121,7 @@ export function creationSql(table: Table, present: Present): string {
     ...(present.hasSchema ? [] : [`CREATE SCHEMA IF NOT EXISTS ${quote(table.schema)}`]),
     ...(present.columns === null ? [`CREATE TABLE IF NOT EXISTS ${qualified(table)} (${definitions})`] : []),
     ...added.map(({ name, type }) => `ALTER TABLE ${qualified(table)} ADD COLUMN IF NOT EXISTS ${quote(name)} ${type}`),
+    ...more,
   ];
   if (statements.length === 0) return '';
   // IF NOT EXISTS alone fails when two processes start at the same moment: the lock makes one wait.
@@ -153,16 +154,20 @@ export function eraseSql(table: Table): string {
  * Values: workspace, the id before the first, how many. The next rows in the order of their key. With the workspace as a condition of the inner query,
  * PostgreSQL may sort all rows that follow for every step: of a table that it has not analysed, it expects few of them.
  */
-export function rowsSql(table: Table): string {
-  return `SELECT "id", "sequence"::text AS "sequence", "deleted" FROM
+export function rowsSql(table: Table, newest?: (column: 'sequence') => string): string {
+  // A row whose newest version is missing is behind.
+  const sequence = newest === undefined ? '"sequence"' : `LEAST("sequence", COALESCE(${newest('sequence')}, -1))`;
+  return `SELECT "id", ${sequence}::text AS "sequence", "deleted" FROM
     (SELECT "workspace", "id", "sequence", "deleted" FROM ${qualified(table)}
-      WHERE ("workspace", "id") > ($1, $2) ORDER BY "workspace", "id" LIMIT $3) AS step
+      WHERE ("workspace", "id") > ($1, $2) ORDER BY "workspace", "id" LIMIT $3) AS present
     WHERE "workspace" = $1 ORDER BY "id"`;
 }
 
 /** Values: workspace, ids. */
-export function contentsSql(table: Table): string {
-  return `SELECT "id", "data" FROM ${qualified(table)} WHERE "workspace" = $1 AND "id" = ANY($2) AND "data" IS NOT NULL`;
+export function contentsSql(table: Table, newest?: (column: 'data') => string): string {
+  const isSame = newest === undefined ? '' : ` AND "data" = ${newest('data')}`;
+  return `SELECT "id", "data" FROM ${qualified(table)} AS present
+    WHERE "workspace" = $1 AND "id" = ANY($2) AND "data" IS NOT NULL${isSame}`;
 }
 
 /** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */

@@ -1,0 +1,62 @@
+/** What PostgreSQL answers where a statement fails: what it means and what to do. Never the contents of a row, which its messages quote. */
+import { ChangefeedError, messageOf, reasonOfConnection } from '../../../kit/errors.js';
+import { printable, shorten } from '../../../kit/printable.js';
+import { PermanentError } from '../errors.js';
+
+/** Tables that were dropped while the process runs are created again at the next attempt. */
+export function isTableGone(error: unknown): boolean {
+  return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
+}
+
+/** The meaning of a failed statement, without record contents. `table` is qualified and quoted. */
+export function databaseError(
+  error: unknown,
+  { subscription, place, table }: { subscription: string; place: string; table: string },
+): Error {
+  const start = `Postgres "${subscription}": ${place}`;
+  const state = sqlStateOf(error);
+  const failed = (message: string, cause?: unknown): ChangefeedError =>
+    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
+  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
+  if (/^2[23]/.test(state)) {
+    // Retrying cannot help. The database's message and details quote the row: neither may be shown or kept.
+    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
+    return new PermanentError(message, { cause: failed(message) });
+  }
+  const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
+  if (OWN_WORDS.test(state)) return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+  const said = shorten(printable(messageOf(error)), 200);
+  const message = `${start}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
+  return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
+}
+
+/** Connection, sign-in, database, rights, resources, shutdown. Any other message may quote the row. */
+const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
+
+export function unreachable(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return `could not be reached (${code === undefined ? messageOf(error) : reasonOfConnection(error)})`;
+}
+
+function saying(error: unknown, state: string): string {
+  return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
+}
+
+export function connectionProblem(error: unknown): { problem: string; remedy: string } {
+  const state = sqlStateOf(error);
+  if (state === undefined)
+    return { problem: unreachable(error), remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.' };
+  return { problem: saying(error, state), remedy: remedyOf(state) ?? 'Look into the log of PostgreSQL.' };
+}
+
+function remedyOf(state: string): string | undefined {
+  if (state.startsWith('28')) return 'Check user and password.';
+  if (state === '3D000') return 'Create the database first.';
+  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables.';
+  return state === '42804' ? 'The column has another type; change it, or the subscription.' : undefined;
+}
+
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
