@@ -182,9 +182,11 @@ async function leave({ user, server }: Used, { stateDir, temporary = false }: Op
     return;
   }
   user.disconnect();
-  if (isUsed === true) server?.leave();
+  if (isUsed === true) return server?.leave();
+  if (server === undefined) return;
   // It is silent for its other users as well.
-  else server?.stop();
+  server.stop();
+  await withinTime(server.ended, STOP_WITHIN_MS);
 }
 
 async function shutDown(user: Redis, stateDir: string): Promise<void> {
