@@ -25,7 +25,6 @@ describe.skipIf(absent !== null)('postgres history', () => {
 
   it('postgres history: keeps each version with what changed, and tells what was at a time', async () => {
     const subscription = mirror({ history: true });
-    const changes = [{ field: '등급', before: 'B', after: 'A' }];
     const plain = step({ after: { 등급: 'A' }, sequence: 2, observed: 20 });
     const said = {
       changes: [{ field: '등급', before: 'B', after: 'A' }],
