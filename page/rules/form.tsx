@@ -10,6 +10,7 @@ import type { Draft, Fields, RuleData } from './draft.js';
 import { useDraft } from './kept.js';
 import { changed, Sentence, SendOne } from './parts.js';
 import { Preview } from './preview.js';
+import { ReadyRules } from './ready.js';
 import { sentenceOf } from './sentence.js';
 import { UnchangedFields } from './unchanged.js';
 import { readValue } from './values.js';
@@ -75,6 +76,7 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
           </button>
         </p>
       )}
+      {chosen === 'new' && draft.conditions.length === 0 && <ReadyRules about={about} first={first} take={setDraft} />}
       <div class="rule-form">
         <form class="ask" onSubmit={(event) => event.preventDefault()}>
           <When draft={draft} setDraft={setDraft} about={about} fields={fields} />

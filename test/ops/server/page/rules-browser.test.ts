@@ -186,6 +186,29 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     expect(await seriousFindings(korean)).toEqual([]);
   });
 
+  it('rules: a new one begins with a ready one, which is changed as any other and saved', async () => {
+    const { url, saved } = await open();
+    const { page, complaints } = await browse(`${url}/#/rules?rule=new`, { viewport: NARROW, locale: 'ko-KR' });
+    const begin = async (name: string, sentence: string): Promise<void> => {
+      await page.getByRole('group', { name: '이렇게 시작:' }).getByRole('button', { name }).click();
+      await page.getByRole('heading', { name: sentence }).waitFor();
+    };
+    await begin('TODO 지연', 'TODO가 기한이 지나면 영업 채팅에 바로 알림');
+    await begin('30일 동안 변경 없음', '고객이 30일 동안 바뀌지 않으면 영업 채팅에 바로 알림');
+    await expectSound(page);
+    await page.getByLabel('며칠', { exact: false }).fill('20');
+    await page.getByRole('heading', { name: '고객이 20일 동안 바뀌지 않으면 영업 채팅에 바로 알림' }).waitFor();
+    await page.getByRole('button', { name: '저장하고 켜기' }).click();
+    await page.getByRole('listitem').getByText('켜짐').waitFor();
+    expect(saved()).toEqual([
+      expect.objectContaining({ on: ['crm.person.unchanged'], unchanged: { for: '20d' }, to: '영업 채팅' }),
+    ]);
+    await page.goto(`${url}/#/rules?rule=new`);
+    await begin('담당자 변경', '고객의 담당자가 바뀌면 영업 채팅에 바로 알림');
+    expect(await page.getByRole('group', { name: '이렇게 시작:' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   it('rules: one that is refused says so on its card, is paused and resumed there, removed, and undone', async () => {
     const rule = {
       id: 'a',
