@@ -42,7 +42,8 @@ export async function wrongIn(world: World): Promise<string[]> {
   const copies: [name: string, copy: Copy][] = world.receivers.map((one) => [one.name, one.copy()]);
   if (world.tables !== null)
     for (const copy of await tablesIn(world.tables, world.schema)) copies.push(['tables', copy]);
-  const wrong = [...world.wrong, ...(world.rule?.wrong() ?? [])];
+  const remembered = await world.memories.wrong(world.feed, world.crm.erased);
+  const wrong = [...world.wrong, ...(world.rule?.wrong() ?? []), ...remembered];
   for (const receiver of world.receivers)
     wrong.push(...[...receiver.wrong, ...receiver.outOfOrder()].map((one) => `${receiver.name}: ${one}`));
   const status = await world.feed.status();

@@ -8,6 +8,7 @@ import { openChangefeed } from '../../src/service/changefeed.js';
 import { fastClock, skippingClock } from '../support/fast-clock.js';
 import { keyOf, LISTS, CopyCrm } from './crm.js';
 import type { CopyList, History } from './history.js';
+import { Memories } from './memories.js';
 import { countOf, Receiver } from './receivers.js';
 import { Inbox, Processes, type CopyTask } from './processes.js';
 import type { BackedUpRedis } from './redis.js';
@@ -57,6 +58,7 @@ export class World {
   /** Own records that the last complete sweep has seen; none since Redis went back. */
   swept: Record<CopyList, ReadonlySet<string>> = NOTHING_SWEPT;
   feed!: Changefeed;
+  readonly memories = new Memories();
   readonly #history: History;
   readonly #lane: Lane;
   readonly #began = { factor: FASTER, nowMs: Date.now(), atMs: performance.timeOrigin + performance.now() };
@@ -161,6 +163,7 @@ export class World {
   /** The clocks of the feed do, as if a person had set them. */
   step(ms: number): void {
     this.clock.step(ms);
+    this.memories.stepped();
     this.#steppedMs += ms;
     this.#processes?.tell({ step: ms });
   }
@@ -174,6 +177,7 @@ export class World {
       const own = this.crm.rows(list as CopyList).filter(({ id }) => !this.crm.isStranger(id));
       if (outcome === 'complete') this.swept = { ...this.swept, [list]: new Set(own.map(({ id }) => id)) };
     }
+    await this.memories.keep(this.feed, this.clock.now());
     return sweeps.every(({ outcome }) => outcome === 'complete');
   }
 
@@ -195,12 +199,14 @@ export class World {
 
   backUp(): Promise<void> {
     this.#hasGoneBack = false;
+    this.memories.backedUp(this.clock.now());
     return this.redis.backUp();
   }
 
   /** Redis goes back to the last backup. @returns false where there is none */
   async goBack(): Promise<boolean> {
     if (!(await this.redis.goBack())) return false;
+    this.memories.wentBack();
     const nowMs = this.clock.now();
     this.sequencesMayBeLow ||= this.#hasGoneBack && nowMs <= this.#epochMs;
     this.#hasGoneBack = true;
