@@ -3,6 +3,7 @@
  * output is one JSON object. Exit code 0 also if a goal is not met: the machine may be busy.
  */
 import { appendFile } from 'node:fs/promises';
+import { absence } from './absence.js';
 import { assistant } from './assistant.js';
 import { baseline } from './baseline.js';
 import { budget } from './budget.js';
@@ -38,6 +39,7 @@ const BENCHES: readonly Bench[] = [
     scaling,
     filesOfAnEdit,
     history,
+    absence,
     receipts,
     rules,
     tryPreview,
