@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 53_670 },
-  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_830 },
-  { folders: ['test'], endings: /\.ts$/, most: 49_200 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 54_080 },
+  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_900 },
+  { folders: ['test'], endings: /\.ts$/, most: 49_560 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;

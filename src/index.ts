@@ -13,6 +13,7 @@ export type {
   HistoryCall,
   Inspector,
   RestorePlanCall,
+  Snoozed,
   TestCall,
 } from './actions/feed.js';
 export type { AuditEntry, AuditQuery } from './ops/audit.js';

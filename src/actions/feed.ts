@@ -76,6 +76,16 @@ export interface FoundRecords {
   asOf: string | null;
 }
 
+/** A record of which nothing is told for a time, although it is unchanged. */
+export interface Snoozed {
+  /** What it is called; null where it says nothing. */
+  title: string | null;
+  /** ISO 8601 */
+  until: string;
+  /** The subscriptions that are told then, if it is unchanged for as long as they ask. */
+  subscriptions: string[];
+}
+
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
   /** The names of a workspace's lists, those that are not polled included. */
@@ -104,6 +114,12 @@ export interface Inspector {
   discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
   /** Accepts what is held: the next complete sweep reports it. @returns what that is @throws CF_USAGE: it has been discarded */
   accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /**
+   * Says nothing of a record that is unchanged (`crm.<object>.unchanged`) before a moment, and then once more, if it still is.
+   * @param until ISO 8601; without a zone, of the workspace
+   * @throws ChangefeedError CF_USAGE also when no subscription asks for it, or the record is not in the list
+   */
+  snooze(list: ListName, id: string, until: string, workspace?: string): Promise<Snoozed>;
   /**
    * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
    * source (another base URL, or hardly any known record), the records it does not show are removed without an event.

@@ -1,10 +1,11 @@
 /** Actions on lists and their records. */
 import { z } from 'zod';
 import { isoTime, systemClock } from '../kit/clock.js';
+import { parseDuration } from '../kit/duration.js';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
-import { found, story } from '../ops/server/page/record-answers.js';
+import { found, snoozed, story } from '../ops/server/page/record-answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction, type Acting } from './define.js';
@@ -161,6 +162,40 @@ export const discard = defineAction({
     total(isAsked === true ? await lists.held(name, workspace) : await lists.discard(name, workspace)),
   confirm: ({ count }, { t }, { list: name }) => (count === 0 ? null : t('discard.confirm', { list: name, count })),
   says: ({ count }, { t }, { list: name }) => t(count === 0 ? 'held.none' : 'discard.done', { list: name, count }),
+});
+
+/** The id is in the body: what is in the address is logged. */
+export const snooze = defineAction({
+  name: 'snooze',
+  id: 'snoozeRecord',
+  on: 'lists',
+  route: 'POST /api/lists/:workspace/:list/snooze',
+  about: [
+    'Says nothing of a record that is unchanged until a moment, and then once more if it still is.',
+    '변경이 없는 레코드를 그때까지 알리지 않고, 그때도 그대로면 한 번 더 알립니다.',
+  ],
+  input: z.strictObject({
+    ...{ workspace: workspaceOf, list, id: z.string().min(1).max(2_000).describe('its id') },
+    until: z
+      .string()
+      .min(1)
+      .max(40)
+      .describe('a duration from now such as 3d, or a time; without a zone, of the workspace'),
+  }),
+  answer: snoozed,
+  audited: ({ until, subscriptions }, { workspace, list: name }) => ({
+    ...{ workspace, list: name, until, subscriptions: subscriptions.join(', ') },
+  }),
+  run: ({ workspace, list: name, id, until }, { feed }) => {
+    const ms = parseDuration(until);
+    return feed.lists.snooze(name, id, ms === undefined ? until : isoTime(systemClock.now() + ms), workspace);
+  },
+  says: ({ title, until, subscriptions }, { t, dateTime }, { id }) =>
+    t('snooze.done', {
+      record: printable(title ?? id),
+      until: dateTime(until),
+      subscriptions: subscriptions.join(', '),
+    }),
 });
 
 export const resync = defineAction({

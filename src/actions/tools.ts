@@ -26,6 +26,7 @@ const MOUNTED: Readonly<Record<string, Mounted>> = {
   why: { on: 'lists', name: 'explain' },
   who_got: { on: 'subscriptions', name: 'deliveries' },
   verify: { on: 'subscriptions', name: 'verify', acting: 'repair' },
+  snooze: { on: 'lists', name: 'snooze' },
   pause: { on: 'subscriptions', name: 'pause' },
   resume: { on: 'subscriptions', name: 'resume' },
   replay: { on: 'subscriptions', name: 'replay' },

@@ -66,11 +66,13 @@ export class Keys {
 
   /**
    * hash: for what has not happened. `readTo`: log id up to which the log was read; `followed <list> <what>` (JSON): since when, and the baseline of the
-   * list then; `told <list> <stretch>`: ms of the last change, up to which records were told.
+   * list then; `told <list> <stretch>`: ms of the last change, up to which records were told; with ` woken`: ms up to which snoozes have ended.
    */
   unchanged = (workspace: string): string => this.#workspace(workspace, 'unchanged');
   /** sorted set, score ms: since when each record is unchanged; by list and what is followed. */
   unchangedSince = (workspace: string, followed: string): string => this.#workspace(workspace, `unchanged:${followed}`);
+  /** sorted set, score ms: until when nothing is told of a record that is unchanged. */
+  snoozed = (workspace: string, list: ListName): string => this.#workspace(workspace, `snoozed:${list}`);
 
   // Per list of a workspace.
 

@@ -12,6 +12,7 @@ import { isoTime } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';
 import type { AppContext } from '../../workers/context.js';
 import { findRecords, formerRecords, storedRecords } from './find-records.js';
+import { createSnooze } from './snooze.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
 /** How many of the newest events of the log are read to find those of a record. */
@@ -41,10 +42,11 @@ async function heldIn({ name, store, lists }: Workspace): Promise<HeldRecords[]>
 }
 
 export function createInspector(
-  { redis, keys, clock }: AppContext,
+  context: AppContext,
   workspaces: Workspaces,
   histories: Pick<Histories, 'recordsAsOf'>,
 ): Inspector {
+  const { redis, keys, clock } = context;
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
     const workspace = workspaces.choose(name);
     return { store: workspace.store, rules: listIn(workspace, list).rules };
@@ -85,6 +87,7 @@ export function createInspector(
     },
     discard: async (list, workspace) => await choose(list, workspace).store.discardHeld(list),
     accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
+    snooze: createSnooze(context, workspaces),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
   };
 }

@@ -86,6 +86,10 @@ export const ACTION_TEXTS = {
     'List "{list}": {count} held {count|record|records} discarded.',
     '목록 "{list}": 보류된 {count}건을 넘겼습니다.',
   ],
+  'snooze.done': [
+    'Until {until}, nothing is told of {record}. If it is still unchanged then, it is told to {subscriptions}.',
+    '{until}까지 {record}을(를) 알리지 않습니다. 그때도 변경이 없으면 {subscriptions}에 알립니다.',
+  ],
   'resync.confirm': [
     'This drops the baseline of {lists}: changes since the last sweep will make no events',
     '{lists}의 기준을 버립니다. 마지막 수집 이후의 변경은 이벤트가 되지 않습니다',

@@ -18,7 +18,7 @@ import { useRedis } from '../support/redis.js';
 import { tsxLoader } from '../support/spawned.js';
 
 const READING = ['what_changed', 'record_history', 'as_of', 'find', 'todos', 'fields', 'why', 'who_got', 'verify'];
-const ACTING = ['pause', 'resume', 'replay', 'retry'];
+const ACTING = ['snooze', 'pause', 'resume', 'replay', 'retry'];
 const BY = { read: { authorization: `Bearer ${TOKENS.read}` }, operate: { authorization: `Bearer ${TOKENS.operate}` } };
 
 async function connected(transport: Transport) {

@@ -28,6 +28,7 @@ describe('languages', () => {
       'guides/receivers.md',
       'guides/rules.md',
       'guides/todos.md',
+      'guides/unchanged.md',
       'guides/verify.md',
       'guides/webhook.md',
     ]);

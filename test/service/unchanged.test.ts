@@ -21,7 +21,7 @@ it('unchanged: a running service tells who asks for it, and nobody else, and a r
     person('long', ago(40 * DAY_MS), 'A'),
     person('other grade', ago(35 * DAY_MS), 'B'),
     person('longer', ago(60 * DAY_MS), 'A'),
-    person('just', ago(56_000), 'A'),
+    person('just', ago(20 * DAY_MS), 'A'),
   ];
   const got: Record<string, ChangeEvent[]> = { asking: [], other: [], all: [] };
   const collect = (name: string) => (event: ChangeEvent) => void got[name]!.push(event);
@@ -55,8 +55,36 @@ it('unchanged: a running service tells who asks for it, and nobody else, and a r
   expect(await preview({ for: '30d', field: '없음' })).toMatchObject({ doubts: [{ why: 'missing', field: '없음' }] });
   expect(await preview({ for: '36h', days: 'working' })).toMatchObject({ outcome: 'refused' });
 
+  // The feed knows of all others that they are unchanged for longer.
+  await eventually(async () => {
+    const told = await redis.redis.hgetall(redis.keys.unchanged('acme'));
+    expect(Object.keys(told).filter((field) => field.startsWith('told '))).toHaveLength(4);
+  });
+  crm.lists.people = crm.lists.people.map((one) => (one['id'] === 'just' ? person('just', ago(57_000), 'B') : one));
   await eventually(() => expect(got['asking']!.map(({ subject }) => subject)).toEqual(['just']));
   expect(got['asking']![0]!.data.unchanged).toMatchObject({ for: '1m', seen: false });
   await page.feed.waitUntilHandled({ timeoutMs: 20_000 });
-  expect([got['other'], got['all']]).toEqual([[], []]);
+  expect(got['other']).toEqual([]);
+  expect(got['all']!.filter(({ type }) => !type.endsWith('.updated'))).toEqual([]);
+
+  const snooze = async (id: string, until: string, list = 'people') => {
+    const answer = await page.act(`/api/lists/acme/${list}/snooze`, { id, until });
+    return { status: answer.status, ...((await answer.json()) as { error?: { message: string } }) };
+  };
+  expect(await snooze('just', '1s')).toMatchObject({ status: 200, title: 'just', subscriptions: ['asking', 'other'] });
+  await eventually(() => expect(got['asking']!.map(({ subject }) => subject)).toEqual(['just', 'just']));
+  expect(got['asking']![1]!.id).not.toBe(got['asking']![0]!.id);
+  const refused = [
+    await snooze('just', 'soon'),
+    await snooze('nobody', '1d'),
+    await snooze('just', '1d', 'memo'),
+    await snooze('just', '1d', 'cats'),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+  expect(refused.map(({ error }) => error?.message)).toEqual([
+    expect.stringContaining('"soon" is not a time'),
+    expect.stringContaining('has no record "nobody"'),
+    expect.stringContaining('no subscription asks for records of the list "memo"'),
+    expect.stringContaining('cats'),
+  ]);
 });

@@ -55,6 +55,7 @@ export function privacyStore(scope: WorkspaceRedis) {
         .hdel(of(keys.missing), id);
       all.srem(of(keys.created), id).srem(of(keys.unconfirmed), id);
       for (const followed of await followedOf(list)) all.zrem(keys.unchangedSince(workspace, followed), id);
+      all.zrem(of(keys.snoozed), id);
       if (list === 'todo') all.zrem(keys.due(workspace), ...TIMER_KINDS.map((kind) => `${kind} ${id}`));
       all.hdel(keys.credits(workspace), `${list} ${id}`).zrem(keys.credited(workspace), `${list} ${id}`);
       if (more.pages.length > 0) all.hdel(of(keys.pages), ...more.pages.map(String));

@@ -6,7 +6,7 @@ import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { referencesIn } from '../../crm/references.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { followedKey, latestDue, stretchKey, type Stretch } from '../../events/unchanged.js';
+import { dueAfter, followedKey, latestDue, stretchKey, type Stretch } from '../../events/unchanged.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import type { LogEntry } from '../../log/entry.js';
 import type { EventLog } from '../../log/event-log.js';
@@ -56,7 +56,13 @@ export async function tellUnchanged(asked: readonly Asked[], options: TellOption
   }
   if (!(await readOn(all, options))) return 0;
   let told = 0;
-  for (const one of asked) told += await tellOne(one, { ...options, sweeps, stored: await store.read() });
+  for (const one of asked) {
+    const facts = factsOf(one, { ...options, sweeps, stored: await store.read() });
+    if (facts === null) continue;
+    told += await tellDue(facts);
+    told += await tellWoken(facts);
+  }
+  await endSnoozes(asked, store);
   return told;
 }
 
@@ -70,7 +76,7 @@ class Turn {
 
   constructor(asked: readonly Asked[], options: TellOptions) {
     this.followed = new Map(asked.map((one) => [followedBy(one), one]));
-    this.marks = new Set(asked.map(markOf));
+    this.marks = new Set(asked.flatMap((one) => [markOf(one), wokenOf(one)]));
     this.#options = options;
   }
 
@@ -120,12 +126,16 @@ class Turn {
 }
 
 export const followedBy = ({ list, stretch }: Asked): string => `${list} ${followedKey(stretch)}`;
+/** The snoozes that have ended. */
+const wokenOf = (asked: Asked): string => `${markOf(asked)} woken`;
 const markOf = ({ list, stretch }: Asked): string => `${list} ${stretchKey(stretch)}`;
 
 async function dropUnasked({ followed, marks }: Turn, stored: StoredUnchanged, store: UnchangedStore): Promise<void> {
   const unfollowed = [...stored.followed.keys()].filter((name) => !followed.has(name));
   const unasked = [...stored.marks.keys()].filter((name) => !marks.has(name));
-  await store.drop(unfollowed, unasked);
+  const asked = new Set([...followed.values()].map(({ list }) => list));
+  const lists = [...new Set(unfollowed.map((name) => name.split(' ')[0] ?? ''))].filter((list) => !asked.has(list));
+  await store.drop(unfollowed, unasked, lists);
 }
 
 /** A record says itself when it was changed; since then, each of its fields is unchanged. */
@@ -154,48 +164,104 @@ async function readOn(turn: Turn, { store, log, scope: { workspace } }: TellOpti
   return true;
 }
 
-interface TellOne extends TellOptions {
-  sweeps: ReadonlyMap<ListName, LastSweep>;
+interface Telling extends TellOptions {
+  asked: Asked;
+  descriptor: ListDescriptor;
   stored: StoredUnchanged;
+  readTo: string;
+  seenSince: string;
+  last: LastSweep;
+  /** Ms: when the oldest of the last sweeps began. What it has found was read. */
+  sweptMs: number;
 }
 
-async function tellOne(asked: Asked, { sweeps, stored, ...options }: TellOne): Promise<number> {
+/** Null where nothing is known yet: of a list that was not swept, a mark at no time at all would tell everything later. */
+function factsOf(
+  asked: Asked,
+  { sweeps, ...options }: TellOptions & { sweeps: ReadonlyMap<ListName, LastSweep>; stored: StoredUnchanged },
+): Telling | null {
   const { list, stretch } = asked;
-  const { store, scope, clock, timeZone } = options;
-  // Nothing is known of a list that was not swept yet: a mark at no time at all would tell everything later.
+  const { stored, clock, lists } = options;
   const lasts = [list, ...stretch.related].flatMap((one) => sweeps.get(one) ?? []);
-  const [followed, mark] = [followedBy(asked), markOf(asked)];
-  const since = stored.followed.get(followed);
+  const since = stored.followed.get(followedBy(asked));
   const [last] = lasts;
-  const descriptor = options.lists.byName(list);
-  const isSwept = lasts.length === 1 + stretch.related.length;
-  if (!isSwept || last === undefined || since === undefined || stored.readTo === null || descriptor === undefined)
-    return 0;
-  const sweptMs = lasts.map(({ startedAt }) => Date.parse(startedAt));
-  const upTo = latestDue(stretch, Math.min(clock.now(), ...sweptMs), timeZone);
+  const descriptor = lists.byName(list);
   const { readTo } = stored;
+  const isSwept = lasts.length === 1 + stretch.related.length;
+  if (!isSwept || last === undefined || since === undefined || readTo === null || descriptor === undefined) return null;
+  const sweptMs = Math.min(clock.now(), ...lasts.map(({ startedAt }) => Date.parse(startedAt)));
+  return { ...options, asked, descriptor, readTo, seenSince: since.since, last, sweptMs };
+}
+
+/** What has become true. */
+async function tellDue(of: Telling): Promise<number> {
+  const { store, stored, asked, readTo, timeZone } = of;
+  const { list, stretch } = asked;
+  const upTo = latestDue(stretch, of.sweptMs, timeZone);
+  const [followed, mark] = [followedBy(asked), markOf(asked)];
   let from = stored.marks.get(mark) ?? null;
   let told = 0;
   // A stretch begins quietly: what is unchanged for longer already is shown by the preview.
   if (from === null) await store.tell({ followed, mark, from, to: upTo, readTo }, []);
   while (from !== null && from < upTo) {
     const { records, to } = await store.between(followed, { after: from, upTo, most: MOST_AT_ONCE });
-    const images = await readRecords(
-      scope,
+    const snoozed = await store.snoozedUntil(
       list,
       records.map(({ record }) => record),
     );
-    const events = records.flatMap((one, index) => {
-      const event = unchangedEvent(one, images[index] ?? null, {
-        ...{ workspace: scope.workspace, stretch, list: descriptor, timeZone, clock },
-        ...{ seenSince: since.since, sweep: last.sweepId },
-      });
-      return event === null ? [] : [{ since: one, event }];
-    });
-    const count = await store.tell({ followed, mark, from, to, readTo }, events);
+    const awake = records.filter(({ ms }, index) => (snoozed[index] ?? 0) < dueAfter(stretch, ms, timeZone));
+    const count = await store.tell({ followed, mark, from, to, readTo }, await eventsOf(awake, of));
     if (count === null) return told;
     told += count;
     from = to;
   }
   return told;
+}
+
+/** What was true when its snooze ended, whether it was told before or not. */
+async function tellWoken(of: Telling): Promise<number> {
+  const { store, stored, asked, readTo, sweptMs: to, timeZone } = of;
+  const { list, stretch } = asked;
+  const [followed, mark] = [followedBy(asked), wokenOf(asked)];
+  const from = stored.marks.get(mark) ?? null;
+  if (from !== null && from >= to) return 0;
+  const ended = from === null ? [] : await store.snoozesEnded(list, { after: from, upTo: to });
+  const known = await store.since(
+    followed,
+    ended.map(({ record }) => record),
+  );
+  const woken = ended.flatMap(({ record, ms: wokenMs }, index): Woken[] => {
+    const ms = known[index] ?? null;
+    return ms === null || dueAfter(stretch, ms, timeZone) > wokenMs ? [] : [{ record, ms, wokenMs }];
+  });
+  return (await store.tell({ followed, mark, from, to, readTo }, await eventsOf(woken, of))) ?? 0;
+}
+
+interface Woken extends Since {
+  /** When a snooze of it ended, ms. */
+  wokenMs?: number;
+}
+
+async function eventsOf(records: readonly Woken[], of: Telling) {
+  const { scope, asked, descriptor, timeZone, clock, seenSince, last } = of;
+  const { list, stretch } = asked;
+  const images = await readRecords(
+    scope,
+    list,
+    records.map(({ record }) => record),
+  );
+  const facts = { workspace: scope.workspace, stretch, list: descriptor, timeZone, clock, seenSince };
+  return records.flatMap((one, index) => {
+    const event = unchangedEvent(one, images[index] ?? null, { ...facts, sweep: last.sweepId });
+    return event === null ? [] : [{ since: one, event }];
+  });
+}
+
+async function endSnoozes(asked: readonly Asked[], store: UnchangedStore): Promise<void> {
+  const { marks } = await store.read();
+  for (const list of new Set(asked.map((one) => one.list))) {
+    const ended = asked.filter((one) => one.list === list).map((one) => marks.get(wokenOf(one)) ?? -Infinity);
+    const upTo = Math.min(...ended);
+    if (upTo > -Infinity) await store.endSnoozes(list, upTo);
+  }
 }

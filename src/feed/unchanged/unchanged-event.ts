@@ -32,7 +32,7 @@ export interface UnchangedFacts {
 
 /** Null for a record that is not in its list any more. */
 export function unchangedEvent(
-  { record, ms }: Since,
+  { record, ms, wokenMs }: Since & { wokenMs?: number },
   stored: SerialisedRecord | null,
   { workspace, list, stretch, timeZone, clock, seenSince, sweep }: UnchangedFacts,
 ): ChangeEvent | null {
@@ -44,9 +44,9 @@ export function unchangedEvent(
     list,
     verb: 'unchanged',
     recordId: record,
-    time: isoTime(dueAfter(stretch, ms, timeZone)),
-    // The same after a crash, and another one after the next change.
-    contentDigest: `${stretchKey(stretch)} ${since}`,
+    time: isoTime(wokenMs ?? dueAfter(stretch, ms, timeZone)),
+    // The same after a crash, and another one after the next change or snooze.
+    contentDigest: [stretchKey(stretch), since, ...(wokenMs === undefined ? [] : [isoTime(wokenMs)])].join(' '),
     data: {
       before: null,
       after: { ...(JSON.parse(stored.image) as CrmRecord), id: record },

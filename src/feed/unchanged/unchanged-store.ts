@@ -50,6 +50,7 @@ export function createUnchangedStore(scope: WorkspaceRedis, guard?: Pick<StateGu
   const setOf = (followed: string): string => keys.unchangedSince(workspace, followed);
   return {
     ...reads(scope),
+    ...snoozes(scope),
     /** Nothing is followed any more, and the log is not kept for it. */
     async forget(): Promise<void> {
       await redis.unlink(hash);
@@ -68,7 +69,8 @@ export function createUnchangedStore(scope: WorkspaceRedis, guard?: Pick<StateGu
       await redis.hset(hash, `followed ${name}`, JSON.stringify(followed));
     },
     /** What nobody asks any more. */
-    async drop(followed: readonly string[], marks: readonly string[]): Promise<void> {
+    async drop(followed: readonly string[], marks: readonly string[], lists: readonly ListName[]): Promise<void> {
+      if (lists.length > 0) await redis.unlink(...lists.map((list) => keys.snoozed(workspace, list)));
       const fields = [...followed.map((name) => `followed ${name}`), ...marks.map((name) => `told ${name}`)];
       if (followed.length > 0) await redis.unlink(...followed.map(setOf));
       if (fields.length > 0) await redis.hdel(hash, ...fields);
@@ -149,6 +151,29 @@ function reads(scope: WorkspaceRedis) {
       if (last === undefined || found.length < most) return { records: found, to: upTo };
       const same = sinceIn(await redis.zrangebyscore(set, last.ms, last.ms, 'WITHSCORES'));
       return { records: [...found.filter(({ ms }) => ms < last.ms), ...same], to: last.ms };
+    },
+  };
+}
+
+function snoozes({ redis, keys, workspace }: WorkspaceRedis) {
+  return {
+    /** A later moment replaces an earlier one, and the other way round. */
+    async snooze(list: ListName, { record, ms }: Since): Promise<void> {
+      await redis.zadd(keys.snoozed(workspace, list), ms, record);
+    },
+    /** Forgets snoozes that every stretch has seen end. */
+    async endSnoozes(list: ListName, upTo: number): Promise<void> {
+      await redis.zremrangebyscore(keys.snoozed(workspace, list), '-inf', upTo);
+    },
+    /** Until when each record is snoozed, ms; null where it is not. */
+    async snoozedUntil(list: ListName, records: readonly string[]): Promise<(number | null)[]> {
+      if (records.length === 0) return [];
+      const scores = await redis.zmscore(keys.snoozed(workspace, list), ...records);
+      return scores.map((score) => (score === null ? null : Number(score)));
+    },
+    /** Snoozes that ended after `after` and not after `upTo`. */
+    async snoozesEnded(list: ListName, { after, upTo }: { after: number; upTo: number }): Promise<Since[]> {
+      return sinceIn(await redis.zrangebyscore(keys.snoozed(workspace, list), `(${after}`, upTo, 'WITHSCORES'));
     },
   };
 }

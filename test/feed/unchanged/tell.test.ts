@@ -153,13 +153,54 @@ describe('unchanged', () => {
     expect(await list.after(1)).toBe(0);
   });
 
+  it('unchanged: a record that is snoozed is told when that ends, if it is unchanged then; told before or not', async () => {
+    const people = ['before', 'told', 'changed', 'later', 'erased'].map((id) => person(id, '1'));
+    const list = await open(people);
+    const store = createUnchangedStore(list.scope);
+    const snooze = (record: string, days: number) => store.snooze('people', { record, ms: list.start + days * DAY_MS });
+    await list.after(10);
+    // Due on the 14th day, and snoozed until the 20th; the last one ends before it is due.
+    await Promise.all([snooze('before', 20), snooze('changed', 20), snooze('erased', 20), snooze('later', 12)]);
+    await privacyStore(list.scope).erase('people', 'erased', { pages: [], schema: new Map(), isDiscarded: false });
+    expect(await list.after(5)).toBe(2);
+    await snooze('told', 20);
+    const changed = people.map((one) => (one['id'] === 'changed' ? person('changed', '2', at(16)) : one));
+    expect(await list.after(4, changed)).toBe(0);
+    expect(await list.after(2)).toBe(2);
+    expect(await list.after(6)).toBe(0);
+    expect(await list.after(4)).toBe(1);
+    const told = await list.told();
+    expect(told.map(({ subject }) => subject).toSorted()).toEqual(['before', 'changed', 'later', 'told', 'told']);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+    const woken = told.filter(({ time }) => Date.parse(time) === list.start + 20 * DAY_MS);
+    expect(woken.map(({ subject }) => subject).toSorted()).toEqual(['before', 'told']);
+    expect(await redis.redis.exists(redis.keys.snoozed('acme', 'people'))).toBe(0);
+  });
+
+  it('unchanged: what is told when a snooze ends is told once, and after a loss under the same id', async () => {
+    const list = await open([person('a', '1')]);
+    await createUnchangedStore(list.scope).snooze('people', { record: 'a', ms: list.start + 20 * DAY_MS });
+    const key = list.scope.keys.unchanged('acme');
+    const snoozes = await redis.redis.zrange(redis.keys.snoozed('acme', 'people'), '0', '-1', 'WITHSCORES');
+    const stored = await list.scope.redis.hgetall(key);
+    await list.sweep({ minutesLater: 21 * DAY });
+    const told = await Promise.all([list.tell(), list.tell(), list.tell()]);
+    expect(told.reduce((sum, one) => sum + one, 0)).toBe(1);
+    await list.scope.redis.hset(key, stored);
+    await redis.redis.zadd(redis.keys.snoozed('acme', 'people'), snoozes[1] ?? 0, snoozes[0] ?? '');
+    expect(await list.tell()).toBe(1);
+    const [first, second] = await list.told();
+    expect(second?.id).toBe(first?.id);
+  });
+
   it('unchanged: what nobody asks any more is dropped', async () => {
     const list = await open([person('a', '1')], [RECORD, STAGE]);
     const kept = async (): Promise<number> => (await redis.redis.keys(`${redis.keys.unchanged('acme')}*`)).length;
+    await createUnchangedStore(list.scope).snooze('people', { record: 'a', ms: list.start + 20 * DAY_MS });
     expect(await kept()).toBe(3);
     await list.tell([STAGE]);
     expect(await kept()).toBe(2);
     await list.tell([]);
-    expect(await kept()).toBe(0);
+    expect([await kept(), await redis.redis.exists(redis.keys.snoozed('acme', 'people'))]).toEqual([0, 0]);
   });
 });

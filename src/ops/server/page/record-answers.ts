@@ -35,3 +35,9 @@ export const story = z
     lastSweep: z.looseObject({ completedAt: iso }).nullable().describe('the last complete one of its list'),
   })
   .meta({ id: 'RecordStory' });
+
+export const snoozed = z.strictObject({
+  title: z.string().nullable().describe('what it is called; null where it says nothing'),
+  until: iso,
+  subscriptions: z.array(z.string()).describe('that are told then, if it is unchanged for as long as they ask'),
+});
