@@ -20,6 +20,8 @@ const SWEPT = 20_000;
 const WORKSPACE = 'bench';
 const LIST = 'people';
 const BEGIN = Date.UTC(2026, 8, 1);
+/** Records of a page. */
+const ROWS = 100;
 /** All records change once in it. */
 const ROUND_MS = 3_600_000;
 
@@ -85,12 +87,14 @@ async function writeHistory(redis: Redis, records: number, rounds: number) {
       const pipeline = redis.pipeline();
       for (let index = from; index < Math.min(records, from + 1_000); index += 1) {
         const record = person(index);
-        const ms = BEGIN + (round + 1) * ROUND_MS + Math.floor((index / records) * ROUND_MS);
+        // What one page has changed is committed in the same moment, one after the other.
+        const [page, serial] = [Math.floor(index / ROWS), index % ROWS];
+        const ms = BEGIN + (round + 1) * ROUND_MS + Math.floor(((page * ROWS) / records) * ROUND_MS);
         const place = Buffer.alloc(10);
         place.writeUIntBE(ms, 0, 6);
-        place.writeUInt32BE(index, 6);
+        place.writeUInt32BE(serial, 6);
         const packed = Buffer.concat([pastOf(record.id, round + 1, ms), at.get(index) ?? Buffer.alloc(10)]);
-        pipeline.xadd(of(keys.history), `${ms}-${index}`, '', packed);
+        pipeline.xadd(of(keys.history), `${ms}-${serial}`, '', packed);
         at.set(index, place);
         if (round > 0) continue;
         const image = JSON.stringify(record);

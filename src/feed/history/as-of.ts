@@ -22,9 +22,9 @@ export async function* recordsAsOf(
   store: SweepStore,
   { list, atMs }: AsOf,
 ): AsyncGenerator<CrmRecord, void, undefined> {
-  for await (const { key, record, pasts } of everyRecordPast(store, { list, atMs })) {
+  for await (const { key, record, undos } of everyRecordPast(store, { list, atMs })) {
     let was: UncheckedRecord | null = record;
-    for await (const { undo } of pasts) was = undone(was, undo);
+    for await (const step of undos) was = step.reduce(undone, was);
     if (was !== null) yield withId(was, key);
   }
 }

@@ -143,14 +143,14 @@ export class CompactReader {
   }
 
   read(): unknown {
-    const [kind] = this.#take(1);
+    const kind = this.#bytes[this.#skip(1)];
     if (kind === NULL) return null;
     if (kind === FALSE || kind === TRUE) return kind === TRUE;
     if (kind === COUNT) return this.#number();
     if (kind === NUMBER) return JSON.parse(this.#sized().toString()) as unknown;
     if (kind === TEXT) return JSON.parse(`"${textOf(this.#sized())}"`) as unknown;
-    if (kind === UUID) return uuidOf(this.#take(UUID_BYTES).toString('hex'));
-    if (kind === TIME) return new Date(this.#take(TIME_BYTES).readUIntBE(0, TIME_BYTES)).toISOString();
+    if (kind === UUID) return this.#uuid();
+    if (kind === TIME) return new Date(this.#bytes.readUIntBE(this.#skip(TIME_BYTES), TIME_BYTES)).toISOString();
     if (kind === LIST) return Array.from({ length: this.#count() }, () => this.read());
     if (kind === REFERENCE) return { id: this.read(), name: this.read() };
     if (kind === OBJECT)
@@ -182,13 +182,22 @@ export class CompactReader {
     return this.#take(this.#number());
   }
 
-  #take(bytes: number): Buffer {
-    if (this.#at + bytes > this.#bytes.length) throw new Error('A value is cut off.');
-    this.#at += bytes;
-    return this.#bytes.subarray(this.#at - bytes, this.#at);
+  #uuid(): string {
+    const at = this.#skip(UUID_BYTES);
+    const hex = this.#bytes.toString('hex', at, this.#at);
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
-}
 
-function uuidOf(hex: string): string {
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  #take(bytes: number): Buffer {
+    const at = this.#skip(bytes);
+    return this.#bytes.subarray(at, this.#at);
+  }
+
+  /** @returns where the bytes begin */
+  #skip(bytes: number): number {
+    const at = this.#at;
+    if (at + bytes > this.#bytes.length) throw new Error('A value is cut off.');
+    this.#at += bytes;
+    return at;
+  }
 }

@@ -7,7 +7,8 @@ import { eraseEntries } from '../../log/erase-entries.js';
 import { keyOfField, recordField, type WorkspaceRedis } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
 import { readNumber } from '../../redis/stored.js';
-import { unpackPast, type StoredPast } from './history-packing.js';
+import type { Undo } from '../detect/undo.js';
+import { unpackPast, unpackUndo, type StoredPast } from './history-packing.js';
 import { unpackAll } from './stored-records.js';
 
 const readPasts = loadScript('read-pasts', import.meta.url);
@@ -29,6 +30,8 @@ export interface RecordPast {
   /** Null: it is not in the list. */
   record: UncheckedRecord | null;
   pasts: AsyncGenerator<PlacedPast, void, undefined>;
+  /** The same without what they say: what undoes each, in steps. */
+  undos: AsyncGenerator<Undo[], void, undefined>;
 }
 
 /** Some records, and since when their history is known: ms; null: nothing is. */
@@ -59,17 +62,20 @@ export function historyStore(scope: WorkspaceRedis) {
      * of a step is later than that time, changes are missing.
      */
     async *everyPast(list: ListName, afterMs: number): AsyncGenerator<PastStep> {
-      let [cursor, server] = [FIRST_CURSOR, ''];
+      const ask = (cursor: string, server: string) =>
+        scanPasts.runBuffer(redis, keysOf(scope, list), [cursor, RECORDS, server, PASTS_OF_EACH, afterMs]);
+      let cursor = FIRST_CURSOR;
+      let asked = ask(cursor, '');
       do {
-        const args = [cursor, RECORDS, server, PASTS_OF_EACH, afterMs];
-        const answer = await scanPasts.runBuffer(redis, keysOf(scope, list), args);
-        const [since, next, at, flat] = answer as [Buffer, Buffer, Buffer, (Buffer | Buffer[])[]];
+        const [since, next, server, flat] = (await asked) as [Buffer, Buffer, Buffer, (Buffer | Buffer[])[]];
+        cursor = next.toString();
+        // While one step is worked off, Redis reads the next one. Its error is thrown when its turn has come.
+        if (cursor !== FIRST_CURSOR) (asked = ask(cursor, server.toString())).catch(() => undefined);
         const records: RecordPast[] = [];
         for (let index = 0; index + 3 < flat.length; index += 4) {
           const [field, ...found] = flat.slice(index, index + 4) as [Buffer, ...Found];
           records.push(recordPast(scope, { list, key: keyOfField(field), afterMs }, found));
         }
-        [cursor, server] = [next.toString(), at.toString()];
         yield { since: sinceIn(scope, list, since), records };
       } while (cursor !== FIRST_CURSOR);
     },
@@ -115,21 +121,36 @@ function recordPast(scope: WorkspaceRedis, of: PastQuery, found: Found): RecordP
   const [stored] = packed === null ? [] : unpackAll(scope, list, [[key, packed]]).map(([, record]) => record);
   const image = stored !== undefined && isStored(stored) ? stored.image : null;
   const record = image === null ? null : (JSON.parse(image) as UncheckedRecord);
-  return { key, record, pasts: pastsFrom(scope, of, found) };
+  return { key, record, pasts: pastsFrom(scope, of, found), undos: undosFrom(scope, of, found) };
 }
 
-async function* pastsFrom(
+async function* pastsFrom(scope: WorkspaceRedis, of: PastQuery, found: Found) {
+  const key = scope.keys.history(scope.workspace, of.list);
+  for await (const packed of packedFrom(scope, of, found))
+    for (const [place, past] of packed) yield { place, ...unpackPast(past, { key, field: place }) };
+}
+
+async function* undosFrom(scope: WorkspaceRedis, of: PastQuery, found: Found) {
+  const key = scope.keys.history(scope.workspace, of.list);
+  for await (const packed of packedFrom(scope, of, found))
+    yield packed.map(([place, past]) => unpackUndo(past, { key, field: place }));
+}
+
+type PackedPasts = [place: string, past: Buffer][];
+
+async function* packedFrom(
   scope: WorkspaceRedis,
   of: PastQuery,
   [, first, then]: Found,
-): AsyncGenerator<PlacedPast, void, undefined> {
-  const key = scope.keys.history(scope.workspace, of.list);
+): AsyncGenerator<PackedPasts, void, undefined> {
   let [pasts, next] = [first, then];
   for (;;) {
+    const packed: PackedPasts = [];
     for (let at = 0; at + 1 < pasts.length; at += 2) {
-      const [place = '', packed] = [pasts[at]?.toString('latin1'), pasts[at + 1]];
-      if (packed !== undefined) yield { place, ...unpackPast(packed, { key, field: place }) };
+      const [place, past] = [pasts[at], pasts[at + 1]];
+      if (place !== undefined && past !== undefined) packed.push([place.toString('latin1'), past]);
     }
+    yield packed;
     if (next.length === 0) return;
     // What is read before is changed no more, and may be trimmed: then the history ends earlier.
     [, , pasts, next] = await read(scope, of, next.toString('latin1'));
