@@ -2,6 +2,13 @@
 type Edit = readonly [file: string, from: string, to: string];
 
 export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
+  'a list as it was has the values that it has now': [
+    [
+      'src/feed/detect/undo.ts',
+      "return undo.was === 'whole' ? undo.record : { ...record, ...undo.fields };",
+      "return undo.was === 'whole' ? undo.record : { ...undo.fields, ...record };",
+    ],
+  ],
   'a snapshot is complete although records are held or cannot be read': [
     [
       'src/feed/store/snapshot-source.ts',

@@ -12,7 +12,7 @@ describe.skipIf(absent !== null)('postgres history', () => {
     what = 'id, sequence::int, valid_from, valid_to, event_id, actor, changes, data, deleted',
   ) => {
     const { rows: found } = await admin.query(
-      `SELECT ${what} FROM ${table('people_history')} ORDER BY workspace, id, sequence`,
+      `SELECT ${what} FROM ${table('people_timeline')} ORDER BY workspace, id, sequence`,
     );
     return found as unknown[];
   };
@@ -94,6 +94,14 @@ describe.skipIf(absent !== null)('postgres history', () => {
     });
   });
 
+  it.each([
+    [{ memo: 'people_timeline' }, 'a name that no other list has'],
+    [{ people: 'p'.repeat(55) }, 'with `history`, a name of at most 54 bytes'],
+  ])('postgres history: refuses names that its tables cannot have: %j', (tables, message) => {
+    expect(() => mirror({ tables })).not.toThrow();
+    expect(() => mirror({ tables, history: true })).toThrow(message);
+  });
+
   it('postgres history: any order, any repeats, any clocks and many writers end in the same versions', async () => {
     const subscription = mirror({ history: true });
     let run = 0;
@@ -116,7 +124,7 @@ describe.skipIf(absent !== null)('postgres history', () => {
             [at(second)],
           );
           const { rows: viewed } = await admin.query(
-            `SELECT (data->>'v')::int AS v FROM ${table('people_history')} ${where} AND valid_from <= $1 AND (valid_to > $1 OR valid_to IS NULL)`,
+            `SELECT (data->>'v')::int AS v FROM ${table('people_timeline')} ${where} AND valid_from <= $1 AND (valid_to > $1 OR valid_to IS NULL)`,
             [at(second)],
           );
           expect([called, viewed]).toEqual([expected, expected]);

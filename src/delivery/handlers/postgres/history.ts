@@ -18,7 +18,8 @@ const VERSION = [
 const VERSION_COLUMNS = VERSION.map(([name]) => name);
 const NAMES = VERSION_COLUMNS.map(quote).join(', ');
 
-const SUFFIXES = ['_versions', '_history', '_as_of'];
+// Not `_history`: further lists have names such as `people_history`.
+const SUFFIXES = ['_versions', '_timeline', '_as_of'];
 /** The name of a table may have as many bytes, so that those of its history fit as well. */
 export const LONGEST_WITH_HISTORY = LONGEST_BYTES - Math.max(...SUFFIXES.map(({ length }) => length));
 
@@ -37,7 +38,7 @@ function asOfSignature({ schema, name }: Table): string {
 }
 
 function viewOf({ schema, name }: Table): string {
-  return qualified({ schema, name: `${name}_history` });
+  return qualified({ schema, name: `${name}_timeline` });
 }
 
 export interface PresentHistory {

@@ -108,7 +108,7 @@ const postgresOptions = strictOptions({
   /** True: the row of a removed record keeps its last contents. False: it keeps only id, sequence and times. @defaultValue false */
   keepDeleted: yesOrNo.default(false),
   /**
-   * Also keeps every version of each record: a table `<name>_versions`, to which rows are only added, a view `<name>_history` with `valid_from`
+   * Also keeps every version of each record: a table `<name>_versions`, to which rows are only added, a view `<name>_timeline` with `valid_from`
    * and `valid_to`, and a function `<name>_as_of(time)`. They are never shortened. @defaultValue false
    */
   history: yesOrNo.default(false),
