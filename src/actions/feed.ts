@@ -116,7 +116,7 @@ export interface Inspector {
   accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
   /**
    * Says nothing of a record that is unchanged (`crm.<object>.unchanged`) before a moment, and then once more, if it still is.
-   * @param until ISO 8601; without a zone, of the workspace
+   * @param until ISO 8601; without a zone, of the workspace. A past time is now: the next sweep tells it
    * @throws ChangefeedError CF_USAGE also when no subscription asks for it, or the record is not in the list
    */
   snooze(list: ListName, id: string, until: string, workspace?: string): Promise<Snoozed>;

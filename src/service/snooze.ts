@@ -10,12 +10,15 @@ import type { AppContext } from '../../workers/context.js';
 import { askedOf } from '../../workers/unchanged.js';
 import { listIn, storedRecord, type Workspaces } from '../../workers/workspaces.js';
 
-export function createSnooze({ redis, keys, subscriptions }: AppContext, workspaces: Workspaces): Inspector['snooze'] {
+export function createSnooze(
+  { redis, keys, clock, subscriptions }: AppContext,
+  workspaces: Workspaces,
+): Inspector['snooze'] {
   return async (list, id, until, name) => {
     const workspace = workspaces.choose(name);
     listIn(workspace, list);
-    const untilMs = readTime(until, workspace.config.timeZone);
-    if (untilMs === null)
+    const givenMs = readTime(until, workspace.config.timeZone);
+    if (givenMs === null)
       throw usage(
         `snooze: "${printable(until)}" is not a time: give one such as 2026-12-01 or 2026-12-01T09:00+09:00.`,
       );
@@ -25,6 +28,8 @@ export function createSnooze({ redis, keys, subscriptions }: AppContext, workspa
       throw usage(`snooze: no subscription asks for records of the list "${list}" that are \`unchanged\`.`);
     const record = await storedRecord(workspace.store, list, id);
     if (record === null) throw usage(`snooze: the list "${list}" has no record "${printable(id)}".`);
+    // What was left out meanwhile would never be told if the end were before the last sweep.
+    const untilMs = Math.max(givenMs, clock.now());
     const store = createUnchangedStore({ redis, keys, workspace: workspace.name });
     await store.snooze(list, { record: id, ms: untilMs });
     const names = asking.map((one) => one.name);

@@ -74,6 +74,9 @@ it('unchanged: a running service tells who asks for it, and nobody else, and a r
   expect(await snooze('just', '1s')).toMatchObject({ status: 200, title: 'just', subscriptions: ['asking', 'other'] });
   await eventually(() => expect(got['asking']!.map(({ subject }) => subject)).toEqual(['just', 'just']));
   expect(got['asking']![1]!.id).not.toBe(got['asking']![0]!.id);
+  const woken = await snooze('long', '2026-01-01');
+  expect(Date.parse((woken as { until?: string }).until ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  await eventually(() => expect(got['asking']!.map(({ subject }) => subject)).toEqual(['just', 'just', 'long']));
   const refused = [
     await snooze('just', 'soon'),
     await snooze('nobody', '1d'),
