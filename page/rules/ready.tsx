@@ -18,7 +18,7 @@ const closed = (...words: string[]): Pair[] => [
   ['after.상태', words],
 ];
 
-export const READY: readonly Ready[] = [
+const READY: readonly Ready[] = [
   { name: 'grade', objects: ['person', 'organization'], verb: 'updated', conditions: [['등급', { becomes: 'A' }]] },
   { name: 'untouched', objects: ['deal', 'person'], verb: 'unchanged', unchanged: { for: '30d' } },
   { name: 'won', objects: ['deal'], verb: 'updated', conditions: closed('성사', 'Won', 'won') },
@@ -49,13 +49,8 @@ export function ReadyRules({ about: { workspaces }, first, take }: ReadyProps) {
           key={name}
           type="button"
           onClick={() => {
-            const { class: _class, ...rule } = {
-              ...first.rule,
-              on: typesOf(object, verb),
-              ...(unchanged && { unchanged }),
-            };
-            const isEdit = verb === 'updated';
-            take({ ...first, rule: ofVerb(isEdit ? { ...rule, class: 'edited' } : rule, verb), conditions });
+            const rule = { ...first.rule, on: typesOf(object, verb), ...(unchanged && { unchanged }) };
+            take({ ...first, rule: ofVerb(rule, verb), conditions });
           }}
         >
           {t(`rules.ready.${name}`)}

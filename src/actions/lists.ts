@@ -5,7 +5,7 @@ import { parseDuration } from '../kit/duration.js';
 import { printable } from '../kit/printable.js';
 import { todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
-import { found, snoozed, story } from '../ops/server/page/record-answers.js';
+import { found, schema, snoozed, story } from '../ops/server/page/record-answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction, type Acting } from './define.js';
@@ -46,7 +46,7 @@ export const readSchema = defineAction({
   route: 'GET /api/lists/:workspace/:list/schema',
   about: ['The fields seen in a list, and their types of values.', '목록에서 본 필드와 그 값의 종류.'],
   input: z.strictObject(ofList),
-  answer: answers.schema,
+  answer: schema,
   run: async ({ workspace, list: name }, { feed }) => readableTexts(await feed.lists.schema(name, workspace)),
 });
 
@@ -175,7 +175,8 @@ export const snooze = defineAction({
     '변경이 없는 레코드를 그때까지 알리지 않고, 그때도 그대로면 한 번 더 알립니다.',
   ],
   input: z.strictObject({
-    ...{ workspace: workspaceOf, list, id: z.string().min(1).max(2_000).describe('its id') },
+    ...ofList,
+    id: z.string().min(1).max(2_000).describe('its id'),
     until: z
       .string()
       .min(1)

@@ -16,7 +16,8 @@ import type { Status } from '../../src/ops/watch/status.js';
 import { contentOf, keyOf, LISTS } from './crm.js';
 import { nameDead, takeAct } from './acts.js';
 import type { CopyList } from './history.js';
-import { countOf, tablesIn, type Copy } from './receivers.js';
+import { countOf, type Copy } from './receivers.js';
+import { mirroredRecords } from '../support/mirror.js';
 import type { World } from './world.js';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +42,8 @@ export async function wrongIn(world: World): Promise<string[]> {
   await nameSkipped(world);
   const copies: [name: string, copy: Copy][] = world.receivers.map((one) => [one.name, one.copy()]);
   if (world.tables !== null)
-    for (const copy of await tablesIn(world.tables, world.schema)) copies.push(['tables', copy]);
+    for (const records of await mirroredRecords(world.tables, world.schema, LISTS))
+      copies.push(['tables', contentsOf(records)]);
   const remembered = await world.memories.wrong(world.feed, world.crm.erased);
   const wrong = [...world.wrong, ...(world.rule?.wrong() ?? []), ...remembered];
   for (const receiver of world.receivers)
@@ -52,6 +54,11 @@ export async function wrongIn(world: World): Promise<string[]> {
     for (const list of LISTS) wrong.push(...(await differences(world, { name, list, copy: copy[list], status })));
   }
   return [...new Set(wrong)];
+}
+
+function contentsOf(records: Readonly<Record<CopyList, ReadonlyMap<string, object>>>): Copy {
+  const of = (list: CopyList) => new Map([...records[list]].map(([id, record]) => [id, contentOf(record)]));
+  return { people: of('people'), todo: of('todo') };
 }
 
 interface Compared {

@@ -2,14 +2,12 @@
  * Receivers that do what docs/delivery.md says: the highest sequence of a record wins, and at `changefeed.snapshot.complete` what they have of the list
  * with a lower sequence is gone. They note what was false when it was sent.
  */
-import type pg from 'pg';
 import { listOf } from '../../src/events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
-import { quoted } from '../support/mirror.js';
 import { isOfRecord } from '../support/receiver.js';
-import { contentOf, keyOf, LISTS, type CopyCrm, type Row } from './crm.js';
+import { contentOf, keyOf, type CopyCrm, type Row } from './crm.js';
 import type { CopyList } from './history.js';
 
 interface Held {
@@ -129,20 +127,4 @@ const textOf = ({ data: { after } }: ChangeEvent): string => (after === null ? '
 /** With some examples. */
 export function countOf(ids: readonly string[]): string {
   return `${ids.length} (${ids.slice(0, 3).join(', ')})`;
-}
-
-/** By the rows of the tables, and by the newest versions of their history. */
-export async function tablesIn(database: pg.Pool, schema: string): Promise<Copy[]> {
-  const read = async (list: CopyList, sql: string) => {
-    const { rows } = await database.query<{ id: string; data: object }>(sql);
-    return [list, new Map(rows.map(({ id, data }) => [id, contentOf(data)]))] as const;
-  };
-  const of = async (from: (list: CopyList) => string): Promise<Copy> =>
-    Object.fromEntries(
-      await Promise.all(LISTS.map((list) => read(list, `SELECT id, data FROM ${from(list)}`))),
-    ) as Copy;
-  return [
-    await of((list) => `${quoted(schema)}.${quoted(list)} WHERE NOT deleted`),
-    await of((list) => `${quoted(schema)}.${quoted(`${list}_as_of`)}('infinity')`),
-  ];
 }

@@ -61,6 +61,28 @@ export async function useMirrors(): Promise<TestMirrors> {
   };
 }
 
+/** The records of each list by id, twice: by the rows of its table, and by the newest versions of its history. */
+export async function mirroredRecords<List extends string>(
+  database: pg.Pool,
+  schema: string,
+  lists: readonly List[],
+): Promise<Record<List, Map<string, object>>[]> {
+  const named = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
+  const from = [
+    (list: List) => `${named(list)} WHERE NOT deleted`,
+    (list: List) => `${named(`${list}_as_of`)}('infinity')`,
+  ];
+  const read = async (list: List, source: string) => {
+    const { rows } = await database.query<{ id: string; data: object }>(`SELECT id, data FROM ${source}`);
+    return [list, new Map(rows.map(({ id, data }) => [id, data]))] as const;
+  };
+  const all = from.map(async (source) => {
+    const records = await Promise.all(lists.map((list) => read(list, source(list))));
+    return Object.fromEntries(records) as Record<List, Map<string, object>>;
+  });
+  return await Promise.all(all);
+}
+
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export const at = (second: number): string =>

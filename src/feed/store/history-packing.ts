@@ -114,7 +114,7 @@ export function unpackPast(stored: Buffer, at: EntryAt): StoredPast {
   return unpackBy(readPast, stored, at);
 }
 
-/** What undoes it alone, which costs half as much. @throws CF_STATE_UNREADABLE */
+/** What undoes it, without what else it says. @throws CF_STATE_UNREADABLE */
 export function unpackUndo(stored: Buffer, at: EntryAt): Undo {
   return unpackBy((packed) => partsOf(packed).undo, stored, at);
 }

@@ -30,7 +30,7 @@ export interface RecordPast {
   /** Null: it is not in the list. */
   record: UncheckedRecord | null;
   pasts: AsyncGenerator<PlacedPast, void, undefined>;
-  /** The same without what they say: what undoes each, in steps. */
+  /** What undoes them, newest first, without what else they say. */
   undos: AsyncGenerator<Undo[], void, undefined>;
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FieldRules } from '../../../src/feed/detect/rules.js';
+import { recordsAsOf } from '../../../src/feed/history/as-of.js';
 import type { RecordHistory } from '../../../src/feed/history/record-history.js';
 import type { HistoryLimits } from '../../../src/feed/store/commit.js';
 import { historyList, KEPT } from '../../support/history-list.js';
@@ -149,4 +150,15 @@ it('history: without it, nothing of it is stored', async () => {
   await people.show([{ id: 'a', 등급: 'C' }], { store: people.storeWith(null) });
   const names = [test.keys.history, test.keys.changed].map((key) => key('acme', 'people'));
   expect(await test.redis.exists(...names)).toBe(0);
+});
+
+it('as of: a list whose history is trimmed while it is read ends with an error, not with the values of today', async () => {
+  const people = list();
+  const first = await people.show([{ id: 'a', 등급: 'C' }]);
+  await people.show([{ id: 'a', 등급: 'B', ...at('2026-03-02T00:00:00.000Z') }]);
+  const rows = recordsAsOf(people.store, { list: 'people', atMs: first });
+  expect((await rows.next()).value).toMatchObject({ 등급: 'C' });
+  await test.redis.hset(test.keys.sweep('acme', 'people'), 'historySince', first + 1);
+  await expect(rows.next()).rejects.toMatchObject({ code: 'CF_USAGE' });
+  await expect(people.asOf(first)).rejects.toMatchObject({ code: 'CF_USAGE' });
 });

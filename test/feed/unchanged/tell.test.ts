@@ -162,6 +162,7 @@ describe('unchanged', () => {
     // Due on the 14th day, and snoozed until the 20th; the last one ends before it is due.
     await Promise.all([snooze('before', 20), snooze('changed', 20), snooze('erased', 20), snooze('later', 12)]);
     await privacyStore(list.scope).erase('people', 'erased', { pages: [], schema: new Map(), isDiscarded: false });
+    expect(await redis.redis.zscore(redis.keys.snoozed('acme', 'people'), 'erased')).toBeNull();
     expect(await list.after(5)).toBe(2);
     await snooze('told', 20);
     const changed = people.map((one) => (one['id'] === 'changed' ? person('changed', '2', at(16)) : one));

@@ -16,7 +16,7 @@ import type { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { openFeed } from '../../support/feed.js';
 import { startForgetfulRedis, type Loss } from '../../support/forgetful-redis.js';
-import { quoted, type TestMirrors } from '../../support/mirror.js';
+import { mirroredRecords, type TestMirrors } from '../../support/mirror.js';
 import { eventsIn } from '../../support/ndjson.js';
 import type { TestProcess } from '../../support/process.js';
 import { missingIn, pendingOf, sweptSince } from '../../support/quiescence.js';
@@ -148,18 +148,7 @@ export async function rewind(
       (one) => !one.endsWith(': a ghost') && !isUndone(one),
     ),
     postgres:
-      mirrors.absent === null
-        ? [
-            ...wrongIn(
-              await tablesOf(mirrors.url, (list) => `${quoted(schema)}.${quoted(list)} WHERE NOT deleted`),
-              after,
-            ),
-            ...wrongIn(
-              await tablesOf(mirrors.url, (list) => `${quoted(schema)}.${quoted(`${list}_as_of`)}('infinity')`),
-              after,
-            ),
-          ]
-        : [],
+      mirrors.absent === null ? (await tablesOf(mirrors.url, schema)).flatMap((shown) => wrongIn(shown, after)) : [],
   });
   const isQuiet = async (): Promise<void> => {
     expect(await missingIn(feed)).toEqual([]);
@@ -202,17 +191,9 @@ function configOf(
   };
 }
 
-async function tablesOf(url: string, from: (list: string) => string): Promise<Shown> {
+async function tablesOf(url: string, schema: string): Promise<Shown[]> {
   const database = new pg.Pool({ connectionString: url });
-  try {
-    const tables = LIST_NAMES.map(async (list) => {
-      const { rows } = await database.query<{ id: string; data: object }>(`SELECT id, data FROM ${from(list)}`);
-      return [list, new Map(rows.map(({ id, data }) => [id, data]))] as const;
-    });
-    return Object.fromEntries(await Promise.all(tables)) as unknown as Shown;
-  } finally {
-    await database.end();
-  }
+  return (await mirroredRecords(database, schema, LIST_NAMES).finally(() => database.end())) as unknown as Shown[];
 }
 
 function judge(delivered: readonly ChangeEvent[], journal: Parameters<typeof scoreEvents>[0]['journal']) {

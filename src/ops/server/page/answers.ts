@@ -82,7 +82,8 @@ const eventView = z
         field: z.string(),
         kind: z.string(),
         rows: count,
-        ...{ before: z.array(z.string()), after: z.array(z.string()) },
+        before: z.array(z.string()),
+        after: z.array(z.string()),
       })
       .nullable(),
   })
@@ -261,17 +262,6 @@ export const deliveries = z.strictObject({
   ),
 });
 
-export const schema = z.strictObject({
-  rows: count,
-  fields: z.array(
-    z.strictObject({
-      field: z.string(),
-      share: z.number().describe('of the rows that have it'),
-      forms: z.array(z.strictObject({ form: z.string(), rows: count })),
-    }),
-  ),
-});
-
 export const session = z.strictObject({
   caller: z
     .strictObject({
@@ -288,7 +278,8 @@ export const about = z.strictObject({
   queues: z.enum(['mounted', 'not installed']).describe('bull-board, at /queues'),
   workspaces: z.array(
     z.strictObject({
-      ...{ name: z.string(), timeZone: z.string() },
+      name: z.string(),
+      timeZone: z.string(),
       lists: z.array(
         z.strictObject({
           ...{ name: z.string(), object: z.string(), enabled: z.boolean() },

@@ -41,3 +41,14 @@ export const snoozed = z.strictObject({
   until: iso,
   subscriptions: z.array(z.string()).describe('that are told then, if it is unchanged for as long as they ask'),
 });
+
+export const schema = z.strictObject({
+  rows: count,
+  fields: z.array(
+    z.strictObject({
+      field: z.string(),
+      share: z.number().describe('of the rows that have it'),
+      forms: z.array(z.strictObject({ form: z.string(), rows: count })),
+    }),
+  ),
+});

@@ -4,6 +4,7 @@ import { triedSchema } from '../../../../src/delivery/ask/tried.js';
 import { subscriptionDetails } from '../../../../src/delivery/receipts/delivery-row.js';
 import type { ChangeEvent } from '../../../../src/events/types.js';
 import * as answers from '../../../../src/ops/server/page/answers.js';
+import { schema } from '../../../../src/ops/server/page/record-answers.js';
 import { todosReport } from '../../../../src/crm/todo-counts.js';
 import { eventually } from '../../../support/eventually.js';
 import { startOtherCrm } from '../../../support/other-crm.js';
@@ -61,7 +62,7 @@ describe('status page API', () => {
       ['/api/deliveries', answers.deliveries],
       ['/api/subscriptions/broken', subscriptionDetails],
       ['/api/todos?since=7d', todosReport],
-      ['/api/lists/acme/people/schema', answers.schema],
+      ['/api/lists/acme/people/schema', schema],
       ['/api/held', answers.heldRecords],
       ['/api/rules', answers.rules],
       ['/api/rules/values?workspace=acme&list=people&field=x', answers.ruleValues],
@@ -118,10 +119,10 @@ describe('status page API', () => {
     Object.assign(crm.lists.people[0]!, { [hostile]: { [hostile]: 1 } });
     const page = await open({ roles: ['poll'], crm });
     const todos = await page.get<z.infer<typeof todosReport>>('/api/todos');
-    const schema = await page.get<z.infer<typeof answers.schema>>('/api/lists/acme/people/schema');
+    const fields = await page.get<z.infer<typeof schema>>('/api/lists/acme/people/schema');
     expect(todos.workspaces[0]?.people.map(({ name }) => name)).toContain('Kim␛[2Jgnp.exe␡');
-    expect(schema.fields.map(({ field }) => field)).toContain('Kim␛[2Jgnp.exe␡');
-    expect(JSON.stringify([todos, schema])).not.toMatch(/\p{C}/u);
+    expect(fields.fields.map(({ field }) => field)).toContain('Kim␛[2Jgnp.exe␡');
+    expect(JSON.stringify([todos, fields])).not.toMatch(/\p{C}/u);
   });
 
   it('status page API: no text of an event can move or hide what stands next to it', async () => {
