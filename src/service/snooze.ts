@@ -32,7 +32,6 @@ export function createSnooze(
     const untilMs = Math.max(givenMs, clock.now());
     const store = createUnchangedStore({ redis, keys, workspace: workspace.name });
     await store.snooze(list, { record: id, ms: untilMs });
-    const names = asking.map((one) => one.name);
-    return { title: titleOfRecord(record), until: isoTime(untilMs), subscriptions: names };
+    return { title: titleOfRecord(record), until: isoTime(untilMs), subscriptions: asking.map((one) => one.name) };
   };
 }
