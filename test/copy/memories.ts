@@ -1,4 +1,4 @@
-/** What the lists were after some of the sweeps, as the feed said then. Whatever happens later, it says the same of these times. */
+/** Lists after some of the sweeps, as the feed described them then. Whatever happens later, it must describe these times in the same way. */
 import type { Changefeed } from '../../src/actions/feed.js';
 import { isoTime } from '../../src/kit/clock.js';
 import { ChangefeedError } from '../../src/kit/errors.js';

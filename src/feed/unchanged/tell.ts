@@ -193,7 +193,7 @@ function factsOf(
   return { ...options, asked, descriptor, readTo, seenSince: since.since, last, sweptMs };
 }
 
-/** What has become true. */
+/** Tells what has become true, but for snoozed records. */
 async function tellDue(of: Telling): Promise<number> {
   const { store, stored, asked, readTo, timeZone } = of;
   const { list, stretch } = asked;
@@ -218,7 +218,7 @@ async function tellDue(of: Telling): Promise<number> {
   return told;
 }
 
-/** What was true when its snooze ended, whether it was told before or not. */
+/** Tells again what is still true when its snooze ends, whether it was told before or not. */
 async function tellWoken(of: Telling): Promise<number> {
   const { store, stored, asked, readTo, sweptMs: to, timeZone } = of;
   const { list, stretch } = asked;

@@ -1,4 +1,4 @@
-/** What PostgreSQL answers where a statement fails: what it means and what to do. Never the contents of a row, which its messages quote. */
+/** Explains a statement that failed: its meaning and what to do. Never shows the contents of a row, which messages of PostgreSQL quote. */
 import { ChangefeedError, messageOf, reasonOfConnection } from '../../../kit/errors.js';
 import { printable, shorten } from '../../../kit/printable.js';
 import { PermanentError } from '../errors.js';
