@@ -12,6 +12,7 @@ export type {
   Histories,
   HistoryCall,
   Inspector,
+  OverviewCall,
   RestorePlanCall,
   Snoozed,
   TestCall,
@@ -24,6 +25,7 @@ export type { DeliveryRow, SubscriptionDetails } from './delivery/receipts/deliv
 export type { EraseCall, Erased } from './ops/forgetting/erase.js';
 export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forgetting/forget.js';
 export type { HeldRecords } from './ops/server/page/source.js';
+export type { Overview } from './log/overview.js';
 export type { ListSchema } from './feed/detect/schema-drift/schema.js';
 export type { RecordStory } from './feed/list/explain.js';
 export type { ListSweep, SweepCall } from '../workers/sweeps.js';

@@ -38,7 +38,7 @@ export function tellOfWorkspaces(context: AppContext, workspaces: Workspaces, si
     if (asked.length === 0 && idle.has(workspace.name)) return;
     const { name, config, surroundings } = workspace;
     const scope = { redis, keys, workspace: name };
-    const store = createUnchangedStore(scope, guard);
+    const store = createUnchangedStore(scope, { guard, timeZone: config.timeZone });
     const of = { scope, store, log, clock, timeZone: config.timeZone, lists: surroundings.lists };
     const told = await tellUnchanged(asked, of);
     if (told > 0) logger.info({ workspace: name, events: told }, 'records have been unchanged for long');

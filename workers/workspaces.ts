@@ -151,7 +151,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     ...(attempts !== undefined && { attempts }),
   });
   const ruled = listsWithRules(config, watch);
-  const store = createSweepStore(redis, keys, name, { guard, history: history && { ...history, clock } });
+  const store = createSweepStore(redis, keys, name, { guard, history: history && { ...history, clock }, timeZone });
   const aims = createAimQueue(scope);
   const named = { ...of, lists: polledLists(lists), queue: aims };
   const actors = createActors({ ...named, credits: createCreditStore(scope), apartMs: api.clockApartMs });
@@ -179,7 +179,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */
-    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name, guard) },
+    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name, { guard, timeZone }) },
   };
 }
 

@@ -26,6 +26,7 @@ import type { RecordHistory } from '../feed/history/record-history.js';
 import type { RestoreStep } from '../feed/history/restore-plan.js';
 import type { RecordStory } from '../feed/list/explain.js';
 import type { TodosCall } from '../feed/todos/report.js';
+import type { Overview } from '../log/overview.js';
 import type { AuditEntry, AuditQuery } from '../ops/audit.js';
 import type { EraseCall, Erased } from '../ops/forgetting/erase.js';
 import type { Forgotten, ForgottenSubscription, StoredSubscription } from '../ops/forgetting/forget.js';
@@ -182,6 +183,14 @@ export interface Histories {
   historySince(list: ListName, workspace?: string): Promise<string | null>;
 }
 
+/** Which days are counted. */
+export interface OverviewCall {
+  /** So many, today included; 1 to 366. @defaultValue 7 */
+  days?: number | undefined;
+  /** @defaultValue all */
+  workspace?: string | undefined;
+}
+
 /** Which changes of which record. */
 export interface HistoryCall {
   list: ListName;
@@ -331,6 +340,12 @@ export interface Changefeed extends Forgetting, Histories {
    * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled
    */
   todos(call?: TodosCall): Promise<TodosReport>;
+  /**
+   * How many edits there were, by day and kind, person in charge, and field, beside as many days before. The counts are stored with the events
+   * of the log, and kept for 400 days: no event is read. Records that were erased stay counted.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace, or `days` is not such a number
+   */
+  overview(call?: OverviewCall): Promise<Overview>;
   /** Who did what, newest first: decisions made on the page, by its API and by commands; refusals and sign-ins. Calls in code are not among them. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Questions and decisions about single lists. */

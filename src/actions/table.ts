@@ -5,6 +5,7 @@ import * as events from './events.js';
 import * as feedState from './feed-state.js';
 import * as history from './history.js';
 import * as lists from './lists.js';
+import * as overview from './overview.js';
 import * as related from './related.js';
 import * as rules from './rules.js';
 import * as subscriptions from './subscriptions.js';
@@ -18,6 +19,7 @@ export const TABLE = {
   ...rules,
   ...lists,
   ...history,
+  ...overview,
   ...related,
 };
 export type Table = typeof TABLE;

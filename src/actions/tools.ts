@@ -18,6 +18,7 @@ interface Mounted extends Pick<Action, 'on' | 'name'> {
 /** By the names of the tools. */
 const MOUNTED: Readonly<Record<string, Mounted>> = {
   what_changed: { on: 'events', name: 'events' },
+  overview: { on: 'events', name: 'overview' },
   record_history: { on: 'lists', name: 'history' },
   as_of: { on: 'lists', name: 'as of' },
   find: { on: 'lists', name: 'find' },

@@ -27,3 +27,12 @@ export function eventTime(text: string | null): string | null {
   const iso = ms === null ? '' : new Date(ms).toISOString();
   return /^\d{4}-/u.test(iso) && !iso.startsWith('0000') ? iso : null;
 }
+
+const days = new Map<string, Intl.DateTimeFormat>();
+
+/** The day of a moment in a time zone: `2026-11-29`. @param iso a time with its zone */
+export function dayIn(timeZone: string, iso: string | number): string {
+  const format = days.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone });
+  days.set(timeZone, format);
+  return format.format(new Date(iso));
+}

@@ -32,6 +32,7 @@ import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
+import { readOverview } from './overview.js';
 import { worldWithout } from './page-source.js';
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
@@ -179,6 +180,7 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
+    overview: (call = {}) => readOverview(context, workspaces, call),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(context, workspaces, histories),
     ...histories,

@@ -17,7 +17,18 @@ import { program } from '../support/program.js';
 import { useRedis } from '../support/redis.js';
 import { tsxLoader } from '../support/spawned.js';
 
-const READING = ['what_changed', 'record_history', 'as_of', 'find', 'todos', 'fields', 'why', 'who_got', 'verify'];
+const READING = [
+  'what_changed',
+  'overview',
+  'record_history',
+  'as_of',
+  'find',
+  'todos',
+  'fields',
+  'why',
+  'who_got',
+  'verify',
+];
 const ACTING = ['snooze', 'pause', 'resume', 'replay', 'retry'];
 const BY = { read: { authorization: `Bearer ${TOKENS.read}` }, operate: { authorization: `Bearer ${TOKENS.operate}` } };
 
@@ -95,6 +106,9 @@ describe('assistant', () => {
     expect(await answer('what_changed', ask)).toEqual(api);
     expect(api).toMatchObject({ events: [{ title: '김하나', verb: 'updated' }], next: null });
     expect(await answer('what_changed', { ...ask, until: '1h' })).toMatchObject({ events: [] });
+    expect(await answer('overview', { days: 1 })).toMatchObject({
+      workspaces: [{ types: [{ type: 'crm.person.updated', count: 1 }] }],
+    });
     const { deliveries } = await answer<{ deliveries: object[] }>('who_got', { record: person.id, list: 'people' });
     expect(deliveries).toMatchObject([{ subscription: 'out', outcome: 'delivered', title: '김하나' }]);
     const why = await (await act('/api/lists/acme/people/explain', { id: person.id }, BY.read)).json();

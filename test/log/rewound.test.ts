@@ -251,7 +251,11 @@ const ASIDE = {
   'the event of a timer': async (guard: StateGuard) => {
     await test.redis.zadd(test.keys.due(W), 1, 'overdue t1');
     const event = changeEvent({ record: 't1', sequence: 1 });
-    await createTodoStore(test.redis, test.keys, W, guard).fire({ kind: 'overdue', key: 't1', atMs: 1 }, null, event);
+    await createTodoStore(test.redis, test.keys, W, { guard }).fire(
+      { kind: 'overdue', key: 't1', atMs: 1 },
+      null,
+      event,
+    );
   },
 } as const;
 

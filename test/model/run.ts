@@ -13,6 +13,7 @@ import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-st
 import type { ListOptions } from '../../src/feed/list/list.js';
 import { sweepList, watchList } from '../../src/feed/list/loop.js';
 import type { RecordWrite, SerialisedRecord, SweepSummary } from '../../src/feed/store/sweep-state.js';
+import { miscounted } from '../support/day-counts.js';
 import { loggedEvents } from '../support/redis.js';
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, FaultSchedule, faultyRedis, type ProcessFault } from './fault-schedule.js';
@@ -141,6 +142,7 @@ class Run {
 
   async record(): Promise<RunRecord> {
     const { list } = this.#scenario;
+    this.#unexpected.push(...(await miscounted(this.#context)));
     const [events, membership, stored, schema, records] = await Promise.all([
       loggedEvents(this.#context, this.#context.workspace),
       this.#store.membership(list),

@@ -1,6 +1,7 @@
 /** The todo report: as JSON, or as a page for a terminal. */
 import { todoSheet } from '../../actions/sheets.js';
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../../crm/todo-counts.js';
+import { dayIn } from '../../kit/iso-time.js';
 import { formatsFor, type Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 import { formatsOf } from '../answers.js';
@@ -99,8 +100,4 @@ function cells(counts: TodoCounts, { red, yellow }: Colours, page: Page): string
 function roughly(ms: number, { formats, t }: Page): string {
   const days = ms / 86_400_000;
   return days < 2 ? formats.duration(ms) : t('report.days', { count: days.toFixed(1).replace(/\.0$/, '') });
-}
-
-function dayIn(timeZone: string, iso: string): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date(iso));
 }

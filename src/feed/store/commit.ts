@@ -1,6 +1,7 @@
 /** Turns a step into the arguments of one script, which writes all of it or nothing (lua/commit.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
+import type { ChangeEvent } from '../../events/types.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import {
   HELD_EXAMPLES,
@@ -18,6 +19,7 @@ import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
+import { dayCounts, KEPT_MS } from '../../log/day-counts.js';
 import { entryArguments } from '../../log/entry.js';
 import { numberOfStep, type Steps } from '../../log/state-guard.js';
 
@@ -44,6 +46,7 @@ const KEYS = {
   changed: 17,
 } as const;
 type KeyName = keyof typeof KEYS;
+const NUMBER_OF_KEYS = Object.keys(KEYS).length;
 /** A list of rows has its rows in place of the records, and the records in their place, for the time after a change. */
 const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
 /** Keys that a list of rows has no longer. */
@@ -52,7 +55,7 @@ const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
 type Argument = string | number | Buffer;
 export type KeyChange = [
   key: number,
-  op: 'set' | 'incr' | 'del' | 'add' | 'forget' | 'move' | 'take' | 'drop',
+  op: 'set' | 'incr' | 'del' | 'add' | 'expire' | 'forget' | 'move' | 'take' | 'drop',
   field: string | number,
   value: Argument,
 ];
@@ -79,6 +82,8 @@ export interface CommitOptions {
   steps: Steps;
   /** Null: no history is kept. */
   history: (HistoryLimits & { clock: Clock }) | null;
+  /** In which days are counted. */
+  timeZone: string;
 }
 
 type Committed = CommitResult | { outcome: 'back' | 'elsewhere' };
@@ -88,14 +93,16 @@ export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
   step: CommittedStep,
-  { sent, steps, history }: CommitOptions,
+  { sent, steps, history, timeZone }: CommitOptions,
 ): Promise<Committed> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [] } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
   const keyOf = (name: KeyName): string => keys[(isRows && OF_ROWS[name]) || name](workspace, list);
-  const touched = (Object.keys(KEYS) as KeyName[]).map(keyOf);
-  const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
+  const counts = dayCounts(eventsOf(step), { keys, workspace, timeZone });
+  const touched = [...(Object.keys(KEYS) as KeyName[]).map(keyOf), ...counts.map(({ key }) => key)];
+  const counted = counts.flatMap(({ added }, day) => counting(added, NUMBER_OF_KEYS + day + 1));
+  const changes = [...fieldChanges(step, isRows), ...counted, ...(step.further ?? [])];
   const before = sent.get(token) ?? '';
   const sweep = keys.sweep(workspace, list);
   const stored = steps.get(sweep) ?? '';
@@ -162,6 +169,14 @@ function committed(answer: unknown): Committed {
   if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
   if (word === 'lost' || word === 'back' || word === 'elsewhere') return { outcome: word };
   throw unexpectedAnswer(script, word);
+}
+
+function eventsOf({ writes, events = [] }: Step): ChangeEvent[] {
+  return [...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived])), ...events];
+}
+
+function counting(added: ReadonlyMap<string, number>, day: number): KeyChange[] {
+  return [...[...added].map(([field, by]): KeyChange => [day, 'incr', field, by]), [day, 'expire', '', KEPT_MS]];
 }
 
 function recordArguments(writes: readonly RecordWrite[]): Argument[] {

@@ -55,13 +55,15 @@ interface StoreOptions {
   guard?: StateGuard;
   /** @defaultValue no history is kept */
   history?: CommitOptions['history'];
+  /** In which days are counted. @defaultValue 'UTC' */
+  timeZone?: string;
 }
 
 export function createSweepStore(
   redis: Redis,
   keys: Keys,
   workspace: string,
-  { guard, history = null }: StoreOptions = {},
+  { guard, history = null, timeZone = 'UTC' }: StoreOptions = {},
 ) {
   const scope = { redis, keys, workspace };
   const membership = membershipStore(scope);
@@ -70,7 +72,7 @@ export function createSweepStore(
   const sent = new Map<string, string>();
   const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
     const steps = knownSteps();
-    const result = await commit(scope, list, step, { sent, steps, history });
+    const result = await commit(scope, list, step, { sent, steps, history, timeZone });
     if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
     // An epoch begins, which takes the lease.
     await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));

@@ -5,6 +5,7 @@ import { todoWatchSchema, type TodoWatch } from '../detect/rules.js';
 import { TIMER_KINDS, type TimerChange, type TimerKind } from '../detect/watch-todo.js';
 import { describe } from '../../kit/errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { countArguments, KEPT_MS } from '../../log/day-counts.js';
 import { entryArguments } from '../../log/entry.js';
 import type { StateGuard } from '../../log/state-guard.js';
 import type { Redis } from '../../redis/client.js';
@@ -38,15 +39,25 @@ export interface StoredTodo {
 
 export type TodoStore = ReturnType<typeof createTodoStore>;
 
-/** @param guard notices the loss of a timer's event. @defaultValue none is noticed */
-export function createTodoStore(redis: Redis, keys: Keys, workspace: string, guard?: Pick<StateGuard, 'steps'>) {
+interface TodoStoreOptions {
+  /** Notices the loss of a timer's event. @defaultValue none is noticed */
+  guard?: Pick<StateGuard, 'steps'>;
+  /** In which days are counted. @defaultValue 'UTC' */
+  timeZone?: string;
+}
+
+export function createTodoStore(
+  redis: Redis,
+  keys: Keys,
+  workspace: string,
+  { guard, timeZone = 'UTC' }: TodoStoreOptions = {},
+) {
   const scope = { redis, keys, workspace };
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
   const notices = keys.notices(workspace);
-  const ofTodos = [due, records, keys.log(workspace), keys.missing(workspace, 'todo')];
-  const touched = [...ofTodos, keys.state(workspace), notices];
+  const [log, missing, state] = [keys.log(workspace), keys.missing(workspace, 'todo'), keys.state(workspace)];
   return {
     lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
     /** The timers up to and including this time, the earliest first. */
@@ -69,8 +80,12 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string, gua
     async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
       const steps = guard?.steps(workspace);
-      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, randomUUID(), ...entryArguments(event)];
-      const [word, step = ''] = words(fireTimer, await fireTimer.run(redis, touched, args));
+      const [day, counted] = countArguments(event, { keys, workspace, timeZone });
+      const facts = [`${kind} ${key}`, atMs, key, recordField(key), version, randomUUID()];
+      const args = [...facts, ...entryArguments(event), counted, KEPT_MS];
+      // Without an event there is no day: any key of the slot stands in its place.
+      const used = [due, records, log, missing, state, notices, day === '' ? notices : day];
+      const [word, step = ''] = words(fireTimer, await fireTimer.run(redis, used, args));
       if (step !== '') steps?.set(notices, step);
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;
       throw unexpectedAnswer(fireTimer, word);

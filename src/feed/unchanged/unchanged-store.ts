@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { countArguments, KEPT_MS, type DayCountsOptions } from '../../log/day-counts.js';
 import { entryArguments } from '../../log/entry.js';
 import type { StateGuard } from '../../log/state-guard.js';
 import type { WorkspaceRedis } from '../../redis/keys.js';
@@ -40,11 +41,23 @@ export interface Since {
   ms: number;
 }
 
+interface Told {
+  since: Since;
+  event: ChangeEvent;
+}
+
 export type UnchangedStore = ReturnType<typeof createUnchangedStore>;
 
 const NUMBER_OF_UNCHANGED = 1;
 
-export function createUnchangedStore(scope: WorkspaceRedis, guard?: Pick<StateGuard, 'steps'>) {
+interface UnchangedStoreOptions {
+  /** Notices the loss of an event. @defaultValue none is noticed */
+  guard?: Pick<StateGuard, 'steps'>;
+  /** In which days are counted. @defaultValue 'UTC' */
+  timeZone?: string;
+}
+
+export function createUnchangedStore(scope: WorkspaceRedis, { guard, timeZone = 'UTC' }: UnchangedStoreOptions = {}) {
   const { redis, keys, workspace } = scope;
   const hash = keys.unchanged(workspace);
   const setOf = (followed: string): string => keys.unchangedSince(workspace, followed);
@@ -96,17 +109,29 @@ export function createUnchangedStore(scope: WorkspaceRedis, guard?: Pick<StateGu
         to,
         readTo,
       }: { followed: string; mark: string; from: number | null; to: number; readTo: string },
-      told: readonly { since: Since; event: ChangeEvent }[],
+      told: readonly Told[],
     ): Promise<number | null> {
       const touched = [hash, setOf(followed), keys.log(workspace), keys.state(workspace), keys.notices(workspace)];
-      const flat = told.flatMap(({ since, event }) => [since.record, since.ms, ...entryArguments(event)]);
+      const { days, flat } = toldArguments(told, touched.length, { keys, workspace, timeZone });
       const steps = guard?.steps(workspace);
-      const args = [`told ${mark}`, from ?? '', to, readTo, randomUUID(), ...flat];
-      const [word, events = '0', step = ''] = words(tellUnchanged, await tellUnchanged.run(redis, touched, args));
+      const args = [`told ${mark}`, from ?? '', to, readTo, randomUUID(), KEPT_MS, ...flat];
+      const answer = await tellUnchanged.run(redis, [...touched, ...days], args);
+      const [word, events = '0', step = ''] = words(tellUnchanged, answer);
       if (step !== '') steps?.set(keys.notices(workspace), step);
       return word === 'told' ? Number(events) : null;
     },
   };
+}
+
+/** @param keysBefore the number of keys before those of the days */
+function toldArguments(told: readonly Told[], keysBefore: number, options: DayCountsOptions) {
+  const days: string[] = [];
+  const flat = told.flatMap(({ since, event }) => {
+    const [day, counted] = countArguments(event, options);
+    if (!days.includes(day)) days.push(day);
+    return [since.record, since.ms, ...entryArguments(event), keysBefore + days.indexOf(day) + 1, counted];
+  });
+  return { days, flat };
 }
 
 function reads(scope: WorkspaceRedis) {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createTodoStore } from '../../../src/feed/todos/todo-store.js';
 import { fireDue } from '../../../src/feed/todos/fire.js';
+import { miscounted } from '../../support/day-counts.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis, type TestRedis } from '../../support/redis.js';
 import { sweptList, type SweptList } from '../../support/swept-list.js';
@@ -124,6 +125,7 @@ it.each(SPELLINGS)(
         await history.newEvents();
         const open = [...history.todos.values()].filter(({ done, due }) => !done && due !== null);
         for (const { emitted } of open) expect(emitted).toContain('crm.todo.overdue');
+        expect(await miscounted(redis), 'the days count what the log has').toEqual([]);
       }),
       { numRuns: 30 },
     );

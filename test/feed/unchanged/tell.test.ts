@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { builtInLists } from '../../../src/crm/lists/lists.js';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import type { Stretch } from '../../../src/events/unchanged.js';
@@ -6,6 +6,7 @@ import { privacyStore } from '../../../src/feed/store/privacy.js';
 import { tellUnchanged } from '../../../src/feed/unchanged/tell.js';
 import { createUnchangedStore } from '../../../src/feed/unchanged/unchanged-store.js';
 import { createLogReader } from '../../../src/log/event-log.js';
+import { miscounted } from '../../support/day-counts.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
@@ -17,6 +18,9 @@ const STAGE: Stretch = { ...RECORD, field: '단계' };
 
 describe('unchanged', () => {
   const redis = useRedis();
+  afterEach(async () => {
+    expect(await miscounted(redis), 'the days count what the log has').toEqual([]);
+  });
 
   const open = async (shown: UncheckedRecord[], stretches: readonly Stretch[] = [RECORD]) => {
     const api = listedApi(shown);

@@ -1,7 +1,7 @@
 /** The table row of an event's record. Pure. A value that does not fit its column is stored as NULL. */
 import type { ChangeEvent } from '../../../events/types.js';
 import { workspaceOf } from '../../../events/envelope.js';
-import { eventTime } from '../../../kit/iso-time.js';
+import { dayIn, eventTime } from '../../../kit/iso-time.js';
 import { nameIn } from '../../../words/format.js';
 import { valueAtPath } from '../values.js';
 import type { Column, ColumnType } from './table.js';
@@ -104,17 +104,7 @@ function readDay(value: unknown, timeZone: string): string | undefined {
     return readMoment(value)?.toISOString().startsWith(value) === true ? value : undefined;
   }
   const moment = readMoment(value);
-  return moment === undefined ? undefined : daysIn(timeZone).format(moment);
-}
-
-const days = new Map<string, Intl.DateTimeFormat>();
-function daysIn(timeZone: string): Intl.DateTimeFormat {
-  const known = days.get(timeZone);
-  if (known !== undefined) return known;
-  // This locale formats a day in the same way as SQL.
-  const made = new Intl.DateTimeFormat('sv-SE', { timeZone });
-  days.set(timeZone, made);
-  return made;
+  return moment === undefined ? undefined : dayIn(timeZone, moment.getTime());
 }
 
 function readMoment(value: unknown): Date | undefined {

@@ -6,8 +6,8 @@
 
   Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
   skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time; a page that is recognised
-  although its records are stored differently would hide a change. So it has more keys than other scripts: one for each thing that must
-  agree with the records.
+  although its records are stored differently would hide a change; a day that does not count what the log has would never agree again. So it has more keys than
+  other scripts: one for each thing that must agree with the records.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
   In turn: the last step of the list is that before this one, because one process at a time commits. Otherwise that one did not arrive.
@@ -24,7 +24,7 @@
 
   KEYS 1 records · 2 log · 3 sweep · 4 lease · 5 due · 6 members · 7 pages · 8 missing · 9 created
        10 cursors of the walk · 11 its members · 12 its pages · 13 what the list kept in its other form (records or rows)
-       14 unconfirmed · 15 state · 16 history · 17 changed
+       14 unconfirmed · 15 state · 16 history · 17 changed · 18 … the days on which its events are counted
   ARGV 1 token · 2 this step, `<number> <unique id>` ("" where it may be repeated: it has no records and no events)
        3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
@@ -34,7 +34,7 @@
          those derived from it
        then m · m × (event, type, subject): about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
-         "take" all of another set, or "drop" the key, field, value or number of the other key)
+         "take" all of another set, "expire" the key after so many ms, or "drop" the key, field, value or number of the other key)
        then t · t × (timer, ms or "" for none)
        last: the step that was sent before this one ("" where it is not known) · the last step that is known to be stored (the same)
   RETURN {"committed", events} · {"fenced", holder or ""} · {"back"} · {"elsewhere"} · {"lost"}
@@ -90,6 +90,7 @@ for _ = 1, tonumber(ARGV[at]) do
   if op == 'set' then redis.call('HSET', key, field, value)
   elseif op == 'del' then redis.call('HDEL', key, field)
   elseif op == 'add' then redis.call('SADD', key, field)
+  elseif op == 'expire' then redis.call('PEXPIRE', key, value)
   elseif op == 'forget' then forgetPage(key, field)
   elseif op == 'drop' then redis.call('UNLINK', key)
   elseif op == 'take' then
