@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { act, pathOf, signIn, signOut, whenSignedOut, type Caller, type SectionProps, type Status } from './api.js';
 import { useFocusOn, usePlace, usePolled, useRestart, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
+import { NamesProvider } from './names.js';
 import { THEMES, usePreferences, type Theme } from './preferences.js';
 import { dropKept } from './rules/kept.js';
 import { SignIn } from './sign-in.js';
@@ -12,6 +13,7 @@ import { DeadLetters } from './views/dead-letters.js';
 import { Lists } from './views/lists.js';
 import { Problems } from './views/problems.js';
 import { Audit } from './views/audit.js';
+import { Overview } from './views/overview.js';
 import { Records } from './views/records.js';
 import { Rules } from './views/rules.js';
 import { Schema } from './views/schema.js';
@@ -19,6 +21,7 @@ import { Subscriptions } from './views/subscriptions.js';
 import { Todos } from './views/todos.js';
 
 const SECTIONS = [
+  'overview',
   'changes',
   'records',
   'lists',
@@ -32,6 +35,7 @@ const SECTIONS = [
 ] as const;
 type Section = (typeof SECTIONS)[number];
 const VIEWS: Readonly<Record<Section, (props: SectionProps) => JSX.Element>> = {
+  overview: Overview,
   changes: Changes,
   records: Records,
   lists: Lists,
@@ -52,7 +56,7 @@ const TOKEN = /^#t=([\w-]+)$/;
 async function signInByLink(): Promise<void> {
   const [, token] = TOKEN.exec(location.hash) ?? [];
   if (token === undefined) return;
-  history.replaceState(null, '', '#/changes');
+  history.replaceState(null, '', '#/overview');
   await signIn(token).catch(() => undefined);
 }
 
@@ -81,7 +85,7 @@ function Frame({ caller }: { caller: Caller }) {
   const status = usePolled(pathOf('readStatus', {}), STATUS_MS);
   const heading = useFocusOn(section);
   const isRestarting = useRestart();
-  const shown = SECTIONS.find((one) => one === section) ?? 'changes';
+  const shown = SECTIONS.find((one) => one === section) ?? 'overview';
   const View = VIEWS[shown];
   useEffect(() => {
     document.title = `${t(`nav.${shown}`)} · Changefeed`;
@@ -100,7 +104,7 @@ function Frame({ caller }: { caller: Caller }) {
         {t('skip')}
       </a>
       <header class="top">
-        <a class="brand" href="#/changes">
+        <a class="brand" href="#/overview">
           <img src="./assets/icon.svg" alt="" width="24" height="24" />
           Changefeed
         </a>
@@ -135,7 +139,9 @@ function Frame({ caller }: { caller: Caller }) {
         {about === null ? (
           <p class="quiet">{t('loading')}</p>
         ) : (
-          <View about={about} status={status.value} again={status.again} canAct={caller.role === 'operate'} />
+          <NamesProvider status={status.value}>
+            <View about={about} status={status.value} again={status.again} canAct={caller.role === 'operate'} />
+          </NamesProvider>
         )}
       </main>
     </div>

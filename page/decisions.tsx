@@ -1,8 +1,8 @@
 /** The decisions that a problem waits for: what a list holds back, and what removed subscriptions have left behind. */
-import type { ComponentChildren } from 'preact';
 import { Action } from './action.js';
-import { act, pathOf, type Answered } from './api.js';
+import { act, pathOf, type Answered, type Subscription } from './api.js';
 import { usePolled } from './hooks.js';
+import { patternOf } from './patterns.js';
 import { usePreferences } from './preferences.js';
 
 type Held = Answered<'listHeld'>['held'][number];
@@ -19,47 +19,57 @@ interface HeldProps extends DecisionProps {
   kind: string;
   workspace: string;
   list: string;
+  /** The object of its event types. */
+  object: string;
+  subscriptions: readonly Subscription[];
 }
 
-/** A decision is for the whole list: it says all that the list holds, also where another problem shows it. */
-export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps) {
+/** Each kind is decided by itself: who lets new records through need not say that others were deleted. */
+export function HeldRecords({ kind, workspace, list, object, subscriptions, canAct, again }: HeldProps) {
   const { t, number, word } = usePreferences();
   const all = usePolled(pathOf('listHeld', {}), OFTEN_MS);
-  const found = all.value?.held.filter((one) => one.workspace === workspace && one.list === list) ?? [];
+  const held = all.value?.held.find(
+    (one) => one.workspace === workspace && one.list === list && kind === `${one.what}.held`,
+  );
+  if (held === undefined) return null;
+  const { what, count, of, examples } = held;
+  const values = { count: number(count), of: number(of), list: word('list', list) };
   const decide = async (verb: 'accept' | 'discard'): Promise<string> => {
-    const { count } = await act(verb, { workspace, list }).finally(() => {
+    const done = await act(verb, { workspace, list, what }).finally(() => {
       all.again();
       again();
     });
-    return t(`held.${verb}ed`, { count: number(count) });
+    return t(`held.${verb}ed`, { count: number(done.count) });
   };
-  const namesOf = (held: readonly Held[]): string =>
-    held.flatMap(({ examples }) => examples.map(({ id, title }) => title ?? id)).join(', ');
-  const examplesOf = (held: readonly Held[]): ComponentChildren =>
-    namesOf(held) !== '' && <p class="quiet">{t('held.examples', { names: namesOf(held) })}</p>;
-  const sentences = (verb: 'accept' | 'discard'): ComponentChildren =>
-    found.map(({ what, count, of }) => (
-      <p key={what}>{t(`held.${what}.${verb}`, { count: number(count), of: number(of), list: word('list', list) })}</p>
-    ));
-  if (found.length === 0) return null;
+  const names = examples.map(({ id, title }) => title ?? id).join(', ');
+  const told = subscriptions.filter(({ on }) => on.some((one) => patternOf(one).test(`crm.${object}.${VERBS[what]}`)));
   return (
     <>
       {/* The numbers stand in the text of the problem. */}
-      {examplesOf(found.filter(({ what }) => kind === `${what}.held`))}
+      {names !== '' && <p class="quiet">{t('held.examples', { names })}</p>}
       {canAct && (
         <p class="actions">
-          <Action label={t('held.accept')} run={() => decide('accept')}>
-            {sentences('accept')}
-            {examplesOf(found)}
+          <Action label={t(`held.${what}.acceptLabel`)} run={() => decide('accept')}>
+            <p>{t(`held.${what}.accept`, values)}</p>
+            <p>
+              {told.length === 0
+                ? t('held.toNobody')
+                : t('held.to', {
+                    names: told.map(({ title, name }) => title ?? name).join(', '),
+                    count: number(count),
+                  })}
+            </p>
           </Action>
-          <Action label={t('held.discard')} danger run={() => decide('discard')}>
-            {sentences('discard')}
+          <Action label={t(`held.${what}.discardLabel`)} danger run={() => decide('discard')}>
+            <p>{t(`held.${what}.discard`, values)}</p>
           </Action>
         </p>
       )}
     </>
   );
 }
+
+const VERBS: Readonly<Record<Held['what'], string>> = { creations: 'created', removals: 'deleted' };
 
 /** @param names those of the problem */
 export function LeftBehind({ names, canAct, again }: DecisionProps & { names: readonly string[] }) {

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { pathOf, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
+import { Named } from './names.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 import { SheetButtons } from './sheet.js';
@@ -45,8 +46,10 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
   const { subscription, outcome } = newest;
   return (
     <li>
-      <a href={placeOf('subscriptions', { name: subscription })}>{subscription}</a> <Outcome delivery={newest} />{' '}
-      <Answer delivery={newest} isNewest />
+      <a href={placeOf('subscriptions', { name: subscription })}>
+        <Named name={subscription} plain />
+      </a>{' '}
+      <Outcome delivery={newest} /> <Answer delivery={newest} isNewest />
       {newest.refusedBy !== null && <Why refusedBy={newest.refusedBy} />}
       {outcome === 'dead' && (
         <>
@@ -98,12 +101,15 @@ const WORDS_IN_A_LIST = 60;
 /** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */
 export function Answer({ delivery, isNewest = false, isShort = !isNewest }: AnswerProps) {
   const { t, word, clock, took } = usePreferences();
-  const { at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
+  const { outcome, at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
+  // At once, without a hitch: how long it took and the number of the answer are for who looks closer.
+  const smooth = outcome === 'delivered' && attempt === 1 && status !== null;
   const parts = [
     at !== null && clock(at),
-    attempt > 0 && t(isNewest ? 'got.attempts' : 'got.attempt', { count: attempt }),
-    ms !== null && took(ms),
-    status !== null && `HTTP ${status}`,
+    smooth && t('got.atOnce'),
+    !smooth && attempt > 0 && t(isNewest ? 'got.attempts' : 'got.attempt', { count: attempt }),
+    !smooth && ms !== null && took(ms),
+    !smooth && status !== null && `HTTP ${status}`,
     // The status says it already.
     reason !== null && status === null && word('reason', reason),
     nextAttemptAt !== null &&
@@ -113,7 +119,7 @@ export function Answer({ delivery, isNewest = false, isShort = !isNewest }: Answ
     origin !== null && t(origin.startsWith('s') ? 'got.snapshot' : 'got.replay'),
   ].filter((part) => part !== false);
   return (
-    <span class="answer">
+    <span class="answer" title={smooth && ms !== null ? `${took(ms)} · HTTP ${status}` : undefined}>
       {parts.join(' · ')}
       {words !== null && (
         <span class="message" title={words}>

@@ -4,11 +4,11 @@ export const eraseTexts = {
   'erase.title': ['Erase {name}', '{name} 지우기'],
   'erase.sure': [
     'The stored record, its {count} event{s} in the log, and what subscriptions keep of it are erased. It is kept out from then on, also while the CRM shows it. This cannot be undone.',
-    '저장된 레코드와 로그의 이벤트 {count}건, 구독이 보관한 내용을 모두 지웁니다. CRM에 남아 있어도 다시 저장하지 않습니다. 되돌릴 수 없습니다.',
+    '저장된 레코드와 로그의 이벤트 {count}건, 받는 곳이 보관한 내용을 모두 지웁니다. CRM에 남아 있어도 다시 저장하지 않습니다. 되돌릴 수 없습니다.',
   ],
   'erase.done': [
     'Erased, with {count} event{s} in the log. Waiting deliveries: {deliveries}; dead letters: {dead}; receipts: {receipts}; rows of tables: {rows}.',
-    '레코드와 로그의 이벤트 {count}건을 지웠습니다. 대기 중인 전달 {deliveries}건, 데드 레터 {dead}건, 전달 기록 {receipts}건, 테이블 행 {rows}건도 지웠습니다.',
+    '레코드와 로그의 이벤트 {count}건을 지웠습니다. 대기 중인 전달 {deliveries}건, 전달 실패 {dead}건, 전달 기록 {receipts}건, 테이블 행 {rows}건도 지웠습니다.',
   ],
   'erase.running': [
     '{count} of its events are still being handled. Erase it again when they have ended.',
@@ -32,7 +32,7 @@ export const eraseTexts = {
   ],
   'erase.in.subscription': [
     'The subscription {name} names it, in the reason of its pause or its last error: resume it.',
-    '구독 {name}의 중지 사유나 마지막 오류에 이 레코드가 나옵니다. 구독을 다시 시작하세요.',
+    '받는 곳 {name}의 중지 사유나 마지막 오류에 이 레코드가 나옵니다. 받는 곳을 다시 시작하세요.',
   ],
   'erase.in.rule': [
     'The rule {name} names it: correct the rule.',
@@ -41,6 +41,6 @@ export const eraseTexts = {
   'erase.more': ['and {count} more', '외 {count}건'],
   'erase.outOfReach': [
     'Out of reach: backups, and what these have delivered: {names}.',
-    '지울 수 없는 곳: 백업, 그리고 다음 구독이 이미 전달한 내용: {names}.',
+    '지울 수 없는 곳: 백업, 그리고 다음 받는 곳이 이미 전달한 내용: {names}.',
   ],
 } as const satisfies Readonly<Record<string, readonly [en: string, ko: string]>>;

@@ -91,7 +91,7 @@ export function usePlace(): { section: string; query: URLSearchParams } {
     return () => removeEventListener('hashchange', changed);
   }, []);
   const [section = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  return { section: section === '' ? 'changes' : section, query: new URLSearchParams(query) };
+  return { section: section === '' ? 'overview' : section, query: new URLSearchParams(query) };
 }
 
 export function placeOf(section: string, query: Readonly<Record<string, string>> = {}): string {

@@ -34,7 +34,7 @@ interface Preferences extends Formats {
   ) => string;
   /** A sentence that the service has stored or sent in English. */
   said: (text: string) => string;
-  /** `person updated`, for an event type. */
+  /** `person updated`, for an event type, or a pattern of them. */
   kind: (type: string) => string;
 }
 
@@ -63,7 +63,7 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
       const ofFeed = type.startsWith(OF_THE_FEED) ? found(`problem.${type.slice(OF_THE_FEED.length)}`) : undefined;
       if (ofFeed !== undefined) return ofFeed;
       const [, object = '', verb = ''] = type.split('.');
-      return `${word('object', object)} ${word('verb', verb)}`;
+      return `${word('object', object)} ${word('verb', verb)}`.trim();
     };
     const inWords = (text: string): string => said(text, language);
     return { language, setLanguage, theme, setTheme, t, word, said: inWords, kind, ...formats(language, t) };

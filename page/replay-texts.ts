@@ -11,14 +11,14 @@ export const replayTexts = {
   'replay.time': ['Time', '시각'],
   'replay.type': ['Only events of the type (* allowed)', '이 종류의 이벤트만 (* 사용 가능)'],
   'replay.record': ['Only the record with the id', '이 ID의 레코드만'],
-  'replay.failed': ['Only what ended as a dead letter and is none now', '데드 레터가 되었다가 지금은 아닌 이벤트만'],
+  'replay.failed': ['Only what ended as a dead letter and is none now', '전달 실패가 되었다가 지금은 아닌 이벤트만'],
   'replay.sure': [
     '{count} event{s} will be sent again. Their ids stay the same.',
     '이벤트 {count}건을 다시 보냅니다. 이벤트 ID는 같습니다.',
   ],
   'replay.lasts': [
     'At the rate of the subscription that takes at least {duration}; new events go between them.',
-    '구독의 전송 속도로 최소 {duration} 걸리며, 새 이벤트는 그 사이에 보냅니다.',
+    '받는 곳의 전송 속도로 최소 {duration} 걸리며, 새 이벤트는 그 사이에 보냅니다.',
   ],
   'replay.started': [
     'The replay has begun. This page shows how far it is.',

@@ -4,7 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, messageOf, type About, type Answered, type Subscription } from './api.js';
 import { useSettled } from './hooks.js';
+import { useNames } from './names.js';
 import { Choice, TextField } from './parts.js';
+import { patternOf } from './patterns.js';
 import { usePreferences } from './preferences.js';
 
 interface OneProps {
@@ -13,6 +15,7 @@ interface OneProps {
 }
 
 export function Skip({ subscription: { name }, again }: OneProps) {
+  const called = useNames()(name);
   const { t, number } = usePreferences();
   const [found, setFound] = useState<Answered<'skip'> | null>(null);
   const count = (): void => {
@@ -26,7 +29,7 @@ export function Skip({ subscription: { name }, again }: OneProps) {
   return (
     <Action
       label={t('skip.label')}
-      title={t('skip.title', { name })}
+      title={t('skip.title', { name: called })}
       danger
       ready={found !== null && found.count > 0}
       onOpen={count}
@@ -77,6 +80,7 @@ interface Counted {
 }
 
 export function Replay({ subscription: { name, on }, again }: OneProps) {
+  const called = useNames()(name);
   const { t, number, duration } = usePreferences();
   const [range, setRange] = useState<Range>(NO_RANGE);
   const [open, setOpen] = useState(false);
@@ -102,7 +106,7 @@ export function Replay({ subscription: { name, on }, again }: OneProps) {
   return (
     <Action
       label={t('replay.label')}
-      title={t('replay.title', { name })}
+      title={t('replay.title', { name: called })}
       ready={isCounted && found.count > 0}
       onOpen={() => {
         setRange(NO_RANGE);
@@ -208,7 +212,7 @@ const OF_TODOS = [...VERBS, 'completed', 'reopened', 'rescheduled', 'reassigned'
 
 /** The types of the lists that are read and that the patterns select. */
 function typesFor(on: readonly string[], { workspaces }: About): string[] {
-  const patterns = on.map((one) => new RegExp(`^${one.replaceAll('.', '\\.').replaceAll('*', '.*')}$`));
+  const patterns = on.map(patternOf);
   const objects = workspaces.flatMap(({ lists }) => lists.filter(({ enabled }) => enabled).map(({ object }) => object));
   return [...new Set(objects)]
     .flatMap((object) => (object === 'todo' ? OF_TODOS : VERBS).map((verb) => `crm.${object}.${verb}`))
@@ -216,6 +220,7 @@ function typesFor(on: readonly string[], { workspaces }: About): string[] {
 }
 
 export function TestEvent({ subscription: { name, on }, about }: { subscription: Subscription; about: About }) {
+  const called = useNames()(name);
   const { t, kind } = usePreferences();
   const types = typesFor(on, about).map((one) => [one, kind(one)] as const);
   const [type, setType] = useState('');
@@ -225,7 +230,7 @@ export function TestEvent({ subscription: { name, on }, about }: { subscription:
     return <TestOutcome outcome={await act('test', body)} />;
   };
   return (
-    <Action label={t('test.label')} title={t('test.title', { name })} sure={t('test.sure')} run={run}>
+    <Action label={t('test.label')} title={t('test.title', { name: called })} sure={t('test.sure')} run={run}>
       <p>{t('test.what')}</p>
       <Choice label={t('test.type')} value={type} onChoose={setType} options={[['', t('test.first')], ...types]} />
     </Action>

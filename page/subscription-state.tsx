@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, type Subscription } from './api.js';
+import { useNames } from './names.js';
 import { usePreferences } from './preferences.js';
 
 /** Says whether it delivers, and if not, why. */
@@ -36,6 +37,7 @@ export function State({ subscription }: { subscription: Subscription }) {
 export function Switch({ subscription, again }: { subscription: Subscription; again: () => void }) {
   const { t, number } = usePreferences();
   const { name, paused, lagEvents } = subscription;
+  const called = useNames()(name);
   const [reason, setReason] = useState('');
   const send = async (action: 'pause' | 'resume', input: { reason?: string } = {}): Promise<null> => {
     await act(action, { subscription: name, ...input }).finally(again);
@@ -43,15 +45,15 @@ export function Switch({ subscription, again }: { subscription: Subscription; ag
   };
   if (paused !== null)
     return (
-      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume')}>
+      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${called}`} main run={() => send('resume')}>
         <p>{t('sub.resumeSure', { count: number(lagEvents ?? 0) })}</p>
       </Action>
     );
   return (
     <Action
       label={t('sub.pause')}
-      name={`${t('sub.pause')}: ${name}`}
-      title={`${t('sub.pause')}: ${name}`}
+      name={`${t('sub.pause')}: ${called}`}
+      title={`${t('sub.pause')}: ${called}`}
       onOpen={() => setReason('')}
       run={() => send('pause', reason.trim() === '' ? {} : { reason })}
     >

@@ -5,6 +5,7 @@ import { act, messageOf, pathOf, type About, type Answered, type Subscription } 
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { placeOf, usePolled } from './hooks.js';
+import { Named } from './names.js';
 import { NamedFacts } from './parts.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
@@ -24,8 +25,8 @@ interface OneProps {
 }
 
 export function OneSubscription({ subscription, state, pause, about, canAct, again }: OneProps) {
-  const { t, word } = usePreferences();
-  const { name, handler, on } = subscription;
+  const { t } = usePreferences();
+  const { name, on } = subscription;
   // A report is not made of events: there are none to try, to test it with or to send again.
   const getsEvents = on.length > 0;
   const { value: details, error } = usePolled(pathOf('describeSubscription', { subscription: name }), 5_000);
@@ -36,7 +37,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
       </p>
       <div class="head">
         <h1>
-          {name} <span class="quiet small">{word('handler', handler)}</span>
+          <Named name={name} />
         </h1>
         <p class="actions">
           {getsEvents && <Try name={name} />}
@@ -58,7 +59,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
         <>
           <LastHour details={details} subscription={subscription} />
           <Copy subscription={subscription} isReadable={details.copy} canAct={canAct} again={again} />
-          <Facts details={details} />
+          <Facts details={details} to={subscription.to} />
         </>
       )}
       <NewestDeliveries subscription={name} keepsReceipts={details?.receipts !== null} />
@@ -95,7 +96,7 @@ export function DeadCount({ name, dead }: { name: string; dead: number }) {
 
 const OPTIONS = ['on', 'unchanged', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where'] as const;
 
-function Facts({ details }: { details: Details }) {
+function Facts({ details, to }: { details: Details; to: string | null }) {
   const { t, word, number, duration } = usePreferences();
   const textOf = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(textOf).join(', ');
@@ -104,7 +105,7 @@ function Facts({ details }: { details: Details }) {
   };
   const { address, selection, retry, order, whenDead, receipts, lastAnswer } = details;
   const facts: [string, ComponentChildren][] = [
-    [t('sub.address'), address ?? t('sub.noAddress')],
+    [t('sub.address'), [to, address ?? t('sub.noAddress')].filter((one) => one !== null).join(' · ')],
     [
       t('sub.retry'),
       t('sub.retryValue', {

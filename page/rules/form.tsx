@@ -1,7 +1,6 @@
 /** The form of a rule: four sentences, each a choice, read as one line at the top; beside it what the rule would have done. */
-import { useMemo, useState } from 'preact/hooks';
-import { act, messageOf, pathOf, type About, type RulesAnswer } from '../api.js';
-import { usePolled } from '../hooks.js';
+import { useState } from 'preact/hooks';
+import { act, messageOf, type About, type RulesAnswer } from '../api.js';
 import { Choice, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { ConditionFields, Owners } from './conditions.js';
@@ -11,8 +10,10 @@ import { useDraft } from './kept.js';
 import { changed, Sentence, SendOne } from './parts.js';
 import { Preview } from './preview.js';
 import { ReadyRules } from './ready.js';
-import { sentenceOf } from './sentence.js';
+import { RuleName, SaveButton } from './save-button.js';
+import { ownNameOf, plain, sentenceOf } from './sentence.js';
 import { UnchangedFields } from './unchanged.js';
+import { useFields } from './use-fields.js';
 import { readValue } from './values.js';
 
 interface FormProps {
@@ -31,13 +32,15 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
   const kept = useDraft(chosen, { draft: first, revision: answer.revision });
   const { draft, setDraft } = kept;
   const [failed, setFailed] = useState<string | null>(null);
+  const [busiest, setBusiest] = useState(0);
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
   const fields = useFields(rule, about);
   const sentence = sentenceOf(draft, { word, language });
   const isComplete = drafts.isComplete(draft);
   const made = isComplete ? drafts.ruleOf(draft) : null;
-  const saved = made && { ...made, title: sentence.replaceAll('**', '') };
+  const ownName = ownNameOf(rule.title, first);
+  const saved = made && { ...made, title: ownName.trim() === '' ? plain(sentence) : ownName.trim() };
   const save = (enabled: boolean): void => {
     const { enabled: _former, ...body } = saved ?? rule;
     changed(act('saveRule', { id: rule.id, revision: kept.revision, rule: enabled ? body : { ...body, enabled } }), t)
@@ -94,6 +97,7 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
             <HowOften key={kept.isRestored} rule={rule} setRule={(next) => setDraft({ ...draft, rule: next })} />
           )}
           {isChat(rule.to) && rule.digest === undefined && <Text rule={rule} set={set} names={fields.names} />}
+          <RuleName name={ownName} first={first} sentence={plain(sentence)} setTitle={(title) => set({ title })} />
           {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
           {failed !== null && (
             <p class="notice bad" role="alert">
@@ -101,9 +105,12 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
             </p>
           )}
           <p class="actions">
-            <button type="button" class="main" disabled={saved === null} onClick={() => save(true)}>
-              {t(isOn ? 'rules.save' : 'rules.saveOn')}
-            </button>
+            <SaveButton
+              label={t(isOn ? 'rules.save' : 'rules.saveOn')}
+              busiest={busiest}
+              disabled={saved === null}
+              save={() => save(true)}
+            />
             {!isOn && (
               <button type="button" disabled={saved === null} onClick={() => save(false)}>
                 {t('rules.saveOff')}
@@ -112,31 +119,10 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
             {saved !== null && <SendOne rule={saved} />}
           </p>
         </form>
-        <Preview rule={made} />
+        <Preview rule={made} onBusiest={setBusiest} />
       </div>
     </>
   );
-}
-
-function useFields(rule: RuleData, { workspaces }: About): Fields {
-  const { object } = drafts.eventOf(rule);
-  const of = workspaces.find(({ name }) => rule.workspaces?.includes(name) ?? true);
-  const { name: list, modifiedAt: uncompared = [], kept = [] } = of?.lists.find((one) => one.object === object) ?? {};
-  const at = of && list ? { workspace: of.name, list } : null;
-  const { value } = usePolled(at && pathOf('readSchema', at), 60_000);
-  return useMemo(() => {
-    const fields = value?.fields ?? [];
-    return {
-      names: drafts.byUse(
-        fields.map(({ field }) => field),
-        kept,
-      ),
-      uncompared,
-      timeZone: of?.timeZone ?? 'UTC',
-      kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),
-      valuesAt: (field) => (at && field ? pathOf('listValues', { ...at, field }) : null),
-    };
-  }, [value, of?.name, list]);
 }
 
 interface WhenProps {

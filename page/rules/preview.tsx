@@ -52,15 +52,25 @@ const MOST_SHOWN = 10;
 
 function together(one: Found, older: Found): Found {
   const examples = [...one.examples, ...older.examples].slice(0, Math.max(MOST_SHOWN, one.examples.length));
-  const counts = { read: one.read + older.read, selected: one.selected + older.selected };
+  const perDay = one.perDay.map((count, day) => count + (older.perDay[day] ?? 0));
+  const counts = { read: one.read + older.read, selected: one.selected + older.selected, perDay };
   return { ...one, ...counts, examples, digest: one.digest ?? older.digest, next: older.next };
 }
 
-export function Preview({ rule }: { rule: RuleData | null }) {
+interface PreviewProps {
+  rule: RuleData | null;
+  /** Told how many matches the busiest day had; 0 where nothing is known. */
+  onBusiest: (count: number) => void;
+}
+
+export function Preview({ rule, onBusiest }: PreviewProps) {
   const { t, number, dateTime } = usePreferences();
   const [search, setSearch] = useState('');
   const shown = usePreview(rule);
   const found = usePreview(rule, search.trim());
+  const perDay = shown !== null && 'perDay' in shown && shown.selected > 0 ? shown.perDay : [];
+  const busiest = Math.max(0, ...perDay);
+  useEffect(() => onBusiest(busiest), [busiest]);
   return (
     <section class="card preview" aria-label={t('rules.preview')}>
       <h2>{t('rules.preview')}</h2>
@@ -83,6 +93,14 @@ export function Preview({ rule }: { rule: RuleData | null }) {
                   },
                 )}
       </p>
+      {shown !== null && 'selected' in shown && perDay.length > 0 && (
+        <p>
+          {t('rules.perDay', {
+            mean: number(Math.round(shown.selected / perDay.length)),
+            most: number(busiest),
+          })}
+        </p>
+      )}
       {shown !== null && 'examples' in shown && (
         <>
           <Doubts doubts={shown.doubts} />

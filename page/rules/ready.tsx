@@ -4,7 +4,7 @@ import { usePreferences } from '../preferences.js';
 import { ofVerb, PEOPLE, typesOf, type Draft, type Pair, type RuleData } from './draft.js';
 
 /** Lists may be switched off: the first object that is there is meant. */
-interface Ready {
+export interface Ready {
   name: 'grade' | 'untouched' | 'won' | 'lost' | 'overdue' | 'owner';
   objects: readonly string[];
   verb: string;
@@ -27,6 +27,24 @@ const READY: readonly Ready[] = [
   { name: 'owner', objects: ['deal', 'person'], verb: 'updated', conditions: [[PEOPLE, { changes: true }]] },
 ];
 
+/** Those of lists that are there. */
+export function readyFor({ workspaces }: About) {
+  const swept = new Set(workspaces.flatMap(({ lists }) => lists.flatMap((one) => (one.enabled ? [one.object] : []))));
+  return READY.flatMap((one) => {
+    const object = one.objects.find((name) => swept.has(name));
+    return object === undefined ? [] : [{ ...one, object }];
+  });
+}
+
+/** @param first a new rule as it is before anything was chosen */
+export function draftOfReady(
+  { object, verb, conditions = [], unchanged }: Ready & { object: string },
+  first: Draft,
+): Draft {
+  const rule = { ...first.rule, on: typesOf(object, verb), ...(unchanged && { unchanged }) };
+  return { ...first, rule: ofVerb(rule, verb), conditions };
+}
+
 interface ReadyProps {
   about: About;
   /** A new rule as it is before anything was chosen. */
@@ -34,26 +52,15 @@ interface ReadyProps {
   take: (draft: Draft) => void;
 }
 
-export function ReadyRules({ about: { workspaces }, first, take }: ReadyProps) {
+export function ReadyRules({ about, first, take }: ReadyProps) {
   const { t } = usePreferences();
-  const swept = new Set(workspaces.flatMap(({ lists }) => lists.flatMap((one) => (one.enabled ? [one.object] : []))));
-  const ready = READY.flatMap((one) => {
-    const object = one.objects.find((name) => swept.has(name));
-    return object === undefined ? [] : [{ ...one, object }];
-  });
+  const ready = readyFor(about);
   return (
     <p class="actions above" role="group" aria-label={t('rules.ready')}>
       <span class="quiet">{t('rules.ready')}</span>
-      {ready.map(({ name, object, verb, conditions = [], unchanged }) => (
-        <button
-          key={name}
-          type="button"
-          onClick={() => {
-            const rule = { ...first.rule, on: typesOf(object, verb), ...(unchanged && { unchanged }) };
-            take({ ...first, rule: ofVerb(rule, verb), conditions });
-          }}
-        >
-          {t(`rules.ready.${name}`)}
+      {ready.map((one) => (
+        <button key={one.name} type="button" onClick={() => take(draftOfReady(one, first))}>
+          {t(`rules.ready.${one.name}`)}
         </button>
       ))}
     </p>

@@ -1,6 +1,7 @@
 /** A rule as one line, in English and in Korean; `**` stands around what was chosen. Pure. */
 import { filled, type Language } from '../formats.js';
 import { formatsFor } from '../../src/words/format.js';
+import { LANGUAGES, wordsFor } from '../../src/words/words.js';
 import * as drafts from './draft.js';
 import { eventOf, fieldOf, valueIn, type Draft, type Pair, type RuleData } from './draft.js';
 import { DAY, DAYS } from './values.js';
@@ -13,6 +14,14 @@ const bold = (text: string): string => `**${text === '' ? '…' : text}**`;
 export function sentenceOf(draft: Draft, { word, language }: { word: Word; language: Language }): string {
   return (language === 'ko' ? korean : english)(draft, word);
 }
+
+/** The name that a person gave to the rule; '' where it is called by its sentence, in either language. */
+export function ownNameOf(title: string | undefined, draft: Draft): string {
+  const given = LANGUAGES.map((language) => plain(sentenceOf(draft, { word: wordsFor(language).word, language })));
+  return title === undefined || given.includes(title) ? '' : title;
+}
+
+export const plain = (sentence: string): string => sentence.replaceAll('**', '');
 
 const ENGLISH: Readonly<Record<Said, string>> = {
   becomes: '{field} becomes {value}',

@@ -1,6 +1,7 @@
 /** Who did what: decisions, refusals and sign-ins, the newest first. */
 import { pathOf, type Answered } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { useNames } from '../names.js';
 import { Choice, Columns, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
@@ -43,8 +44,16 @@ export function Audit() {
 
 function Line({ at, by, how, address, what, outcome, count, ...about }: Answered<'listAudit'>['entries'][number]) {
   const { t, word, dateTime, number } = usePreferences();
-  const facts = Object.values(about)
-    .flat()
+  const nameOf = useNames();
+  /** What people call a rule, a subscription, or a list. One that is gone, or off, has only its id. */
+  const calledIn = (what: string, value: unknown): string => {
+    const text = String(value);
+    if (what === 'rule') return nameOf(`rule-${text}`) === `rule-${text}` ? text : nameOf(`rule-${text}`);
+    if (what === 'subscription') return nameOf(text);
+    return what === 'list' ? word('list', text) : text;
+  };
+  const facts = Object.entries(about)
+    .flatMap(([what, values]) => [values].flat().map((value) => calledIn(what, value)))
     .filter((one) => one !== '');
   return (
     <tr>

@@ -4,6 +4,7 @@ import { Action } from '../action.js';
 import { act, messageOf, pathOf, type Answered, type SectionProps } from '../api.js';
 import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
+import { Named, useNames } from '../names.js';
 import { Filter, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { SheetButtons } from '../sheet.js';
@@ -22,6 +23,7 @@ const MOST_OPEN = 5;
 
 export function DeadLetters({ status, again, canAct }: SectionProps) {
   const { t, said, number } = usePreferences();
+  const nameOf = useNames();
   const { query } = usePlace();
   const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
   const letters = usePolled(pathOf('listDeadLetters', { ...chosen, limit: LIMIT }), 5_000);
@@ -51,7 +53,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
           <Filter
             label={t('dead.subscription')}
             value={chosen.subscription}
-            options={status?.subscriptions.map(({ name }) => [name, name]) ?? []}
+            options={status?.subscriptions.map(({ name }) => [name, nameOf(name)]) ?? []}
             onChoose={(subscription) => go({ subscription })}
           />
           <Filter
@@ -142,14 +144,17 @@ interface GroupProps {
 
 function Group({ group, canAct, isOnly, countOf, send }: GroupProps) {
   const { t, said } = usePreferences();
+  const nameOf = useNames();
   const [first] = group;
   if (first === undefined) return null;
   const { subscription, reason } = first;
   const count = countOf(group.length);
   return (
-    <section class="card" aria-label={`${subscription}: ${said(reason)}`}>
+    <section class="card" aria-label={`${nameOf(subscription)}: ${said(reason)}`}>
       <p class="what">
-        <span class="mark bad">{subscription}</span>
+        <strong>
+          <Named name={subscription} />
+        </strong>
         <span class="reason">{said(reason)}</span>
       </p>
       {canAct && group.length > 1 && !isOnly && (

@@ -1,12 +1,13 @@
 /** The section of problems: what needs a person, the last errors, and the processes. */
 import type { ComponentChildren } from 'preact';
-import type { Problem, SectionProps } from '../api.js';
+import type { About, Problem, SectionProps } from '../api.js';
 import { HeldRecords, LeftBehind, MissingRules } from '../decisions.js';
 import { placeOf, useNow } from '../hooks.js';
+import { Named } from '../names.js';
 import { Head, ProblemText } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
-export function Problems({ status, canAct, again }: SectionProps) {
+export function Problems({ about, status, canAct, again }: SectionProps) {
   const { t, word, dateTime, duration } = usePreferences();
   const now = useNow(5_000);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
@@ -27,6 +28,8 @@ export function Problems({ status, canAct, again }: SectionProps) {
                   kind={problem.kind}
                   workspace={problem.workspace ?? ''}
                   list={problem.subject.slice('list:'.length)}
+                  object={objectOf(about, problem)}
+                  subscriptions={status.subscriptions}
                   canAct={canAct}
                   again={again}
                 />
@@ -46,7 +49,6 @@ export function Problems({ status, canAct, again }: SectionProps) {
           {failures.map(({ name, list, failure }) => (
             <li key={`${name} ${list}`}>
               <strong>{word('list', list)}</strong> <time dateTime={failure.at}>{dateTime(failure.at)}</time>{' '}
-              <code>{failure.code}</code>
               <ProblemText
                 kind="sweep.failed"
                 message={failure.message}
@@ -69,6 +71,11 @@ export function Problems({ status, canAct, again }: SectionProps) {
       </section>
     </>
   );
+}
+
+function objectOf({ workspaces }: About, { workspace, subject }: Problem): string {
+  const { lists = [] } = workspaces.find(({ name }) => name === workspace) ?? {};
+  return lists.find(({ name }) => subject === `list:${name}`)?.object ?? '';
 }
 
 interface OneProps {
@@ -94,12 +101,11 @@ function One({ problem: { severity, message, facts, since, kind, subject, worksp
               kind === 'delivery.dead' ? placeOf('dead', { subscription: name }) : placeOf('subscriptions', { name })
             }
           >
-            {name}
+            <Named name={name} />
           </a>
         ) : (
           <span class="about">{named}</span>
         )}
-        <code>{kind}</code>
         {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
       </p>
       <ProblemText kind={kind} message={message} facts={facts} />

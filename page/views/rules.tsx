@@ -4,14 +4,15 @@ import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
 import type { Language } from '../formats.js';
 import { act, pathOf, type About, type RulesAnswer, type SectionProps, type Subscription } from '../api.js';
+import { Answer, Outcome } from '../deliveries.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
-import { Head } from '../parts.js';
+import { Choice, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { draftOf, typesOf, type Draft, type RuleData } from '../rules/draft.js';
 import { RuleForm } from '../rules/form.js';
 import { hasDraft, keepRemoved, removedRules } from '../rules/kept.js';
 import { changed, Doubts, SendOne, Sentence } from '../rules/parts.js';
-import { sentenceOf } from '../rules/sentence.js';
+import { ownNameOf, sentenceOf } from '../rules/sentence.js';
 import { State, Switch } from '../subscription-state.js';
 import { DeadCount } from '../subscription-view.js';
 
@@ -20,12 +21,18 @@ export function Rules({ about, canAct, status, again: readStatus }: SectionProps
   const { query } = usePlace();
   const { value, error, again } = usePolled(pathOf('listRules', {}), 3_000);
   const chosen = query.get('rule');
+  const from = query.get('from');
+  const [search, setSearch] = useState('');
+  const [order, setOrder] = useState<(typeof ORDERS)[number]>('file');
   // What a person is writing stays, also where the rule is gone from the file or the file is broken meanwhile.
   const opened = useMemo(() => {
     const known = value?.rules.find(({ id }) => id === chosen);
     if (known !== undefined) return { draft: draftOf(known.data), isOn: known.enabled };
-    return value !== null && chosen === 'new' ? { draft: fresh(about, value, language), isOn: false } : null;
-  }, [chosen, value === null]);
+    if (value === null || chosen !== 'new') return null;
+    const copied = value.rules.find(({ id }) => id === from);
+    const first = fresh(about, value, language);
+    return { draft: (copied && asNew(copied.data, first)) ?? first, isOn: false };
+  }, [chosen, from, value === null]);
   if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
   if (value.file === null)
     return (
@@ -38,7 +45,7 @@ export function Rules({ about, canAct, status, again: readStatus }: SectionProps
   if (canAct && opened?.draft != null)
     return (
       <RuleForm
-        key={chosen}
+        key={`${chosen ?? ''} ${from ?? ''}`}
         {...{ chosen: chosen ?? 'new', first: opened.draft, isOn: opened.isOn, answer: value, about, again }}
       />
     );
@@ -65,8 +72,21 @@ export function Rules({ about, canAct, status, again: readStatus }: SectionProps
       )}
       {canAct && <Removed answer={value} again={again} />}
       {value.rules.length === 0 && value.problem === null && <p class="empty">{t('rules.none')}</p>}
+      {value.rules.length > FEW && (
+        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+          <div class="fields">
+            <TextField label={t('rules.search')} value={search} onText={setSearch} />
+            <Choice
+              label={t('rules.order')}
+              value={order}
+              onChoose={(one) => setOrder(ORDERS.find((known) => known === one) ?? 'file')}
+              options={ORDERS.map((one) => [one, t(`rules.order.${one}`)])}
+            />
+          </div>
+        </form>
+      )}
       <ul>
-        {value.rules.map((rule) => (
+        {shownRules(value.rules, search, order).map((rule) => (
           <Card
             key={rule.id}
             {...{ rule, answer: value, again, canAct, readStatus }}
@@ -76,6 +96,27 @@ export function Rules({ about, canAct, status, again: readStatus }: SectionProps
       </ul>
     </>
   );
+}
+
+/** So many are seen at once. */
+const FEW = 3;
+const ORDERS = ['file', 'name', 'to'] as const;
+
+type Rule = RulesAnswer['rules'][number];
+
+function shownRules(rules: readonly Rule[], search: string, order: (typeof ORDERS)[number]): Rule[] {
+  const part = search.trim().toLowerCase();
+  const nameOf = ({ id, data }: Rule): string => (data as RuleData).title ?? id;
+  const found = rules.filter((one) => JSON.stringify(one.data).toLowerCase().includes(part));
+  if (order === 'file') return found;
+  const keyOf = (one: Rule): string => (order === 'to' ? `${one.data.to} ${nameOf(one)}` : nameOf(one));
+  return found.sort((one, other) => keyOf(one).localeCompare(keyOf(other)));
+}
+
+/** The same rule under another id, which nobody has named yet. */
+function asNew(data: RulesAnswer['rules'][number]['data'], { rule: { id } }: Draft): Draft | null {
+  const { title: _former, ...rest } = data as RuleData;
+  return draftOf({ ...rest, id });
 }
 
 function fresh({ workspaces }: About, { destinations }: RulesAnswer, language: Language): Draft {
@@ -146,6 +187,7 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
   const data = rule.data as RuleData;
   const draft = draftOf(data);
   const text = draft === null ? (data.title ?? id) : sentenceOf(draft, { word, language });
+  const ownName = draft === null ? '' : ownNameOf(data.title, draft);
   const { enabled: _former, ...on } = data;
   const turn = (): Promise<null> =>
     changed(act('saveRule', { id, revision, rule: enabled ? { ...on, enabled: false } : on }), t).finally(again);
@@ -156,16 +198,22 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
   };
   return (
     <li class="card rule">
-      <h2>
-        <Sentence text={text} />
-      </h2>
+      <h2>{ownName === '' ? <Sentence text={text} /> : ownName}</h2>
+      {ownName !== '' && (
+        <p class="quiet">
+          <Sentence text={text} />
+        </p>
+      )}
       {enabled && runs && running !== undefined ? (
         <Running runs={running} />
       ) : (
         <span class={`mark ${enabled ? 'warn' : ''}`}>{t(enabled ? 'rules.begins' : 'rules.isOff')}</span>
       )}{' '}
-      <code>{id}</code>
+      <span class="quiet small">
+        {data.to} · {id}
+      </span>
       <Doubts doubts={doubts} />
+      {enabled && runs && <LastDay subscription={subscription} />}
       {draft === null && <p class="quiet">{t('rules.byHand')}</p>}
       <p class="actions">
         {canAct && draft !== null && (
@@ -182,6 +230,7 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
         {canAct && <SendOne rule={data} />}
         {enabled && <a href={placeOf('subscriptions', { name: subscription })}>{t('rules.receipts')}</a>}
         <History id={id} />
+        {canAct && draft !== null && <a href={placeOf('rules', { rule: 'new', from: id })}>{t('rules.asNew')}</a>}
         <CopyJson rule={data} />
         {canAct && (
           <Action label={t('rules.remove')} danger run={remove}>
@@ -190,6 +239,36 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
         )}
       </p>
     </li>
+  );
+}
+
+/** Read when it is asked for: there may be 200 rules. */
+function LastDay({ subscription }: { subscription: string }) {
+  const { t, number } = usePreferences();
+  const [isOpen, setOpen] = useState(false);
+  const { value, error } = usePolled(isOpen ? pathOf('describeSubscription', { subscription }) : null, 10_000);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t('rules.lastDay')}</summary>
+      {value === null ? (
+        <p class="quiet">{error ?? t('loading')}</p>
+      ) : (
+        <>
+          <p>
+            {t('rules.lastDayOf', {
+              events: number(value.lastDay.events),
+              delivered: number(value.lastDay.delivered),
+              dead: number(value.lastDay.dead),
+            })}
+          </p>
+          {value.lastAnswer !== null && (
+            <p>
+              {t('sub.lastAnswer')}: <Outcome delivery={value.lastAnswer} /> <Answer delivery={value.lastAnswer} />
+            </p>
+          )}
+        </>
+      )}
+    </details>
   );
 }
 

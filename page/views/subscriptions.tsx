@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { pathOf, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { Named, useNames } from '../names.js';
 import { Head, NamedFacts } from '../parts.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
@@ -14,6 +15,7 @@ const MOST_SERIES = 6;
 
 export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   const { t } = usePreferences();
+  const nameOf = useNames();
   const { query } = usePlace();
   const { value: history } = usePolled(pathOf('readHistory', {}), 5_000);
   const { times, series } = useMemo(() => {
@@ -24,7 +26,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
       samples.map(({ subscriptions }) => subscriptions.find((one) => one.name === name)?.lagEvents ?? null);
     return {
       times: samples.map(({ at }) => Date.parse(at) / 1_000),
-      series: names.map((name, index) => ({ label: name, colour: index + 1, values: lagOf(name) })),
+      series: names.map((name, index) => ({ label: nameOf(name), colour: index + 1, values: lagOf(name) })),
     };
   }, [history]);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
@@ -73,8 +75,8 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
 }
 
 function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
-  const { t, word, number, duration } = usePreferences();
-  const { name, handler, on, lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
+  const { t, number, duration, kind } = usePreferences();
+  const { name, on, lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
   const open = ({ target }: Event): void => {
     if ((target as Element).closest('a, button, dialog') === null) location.hash = placeOf('subscriptions', { name });
   };
@@ -90,13 +92,14 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
     [t('sub.rate'), t('sub.rateValue', { count: number(subscription.handledLastMinute) })],
     ...(waiting + active + delayed > 0 ? [[t('sub.waiting'), t('sub.waitingValue', queued)] as [string, string]] : []),
     [t('sub.dead'), <DeadCount name={name} dead={dead} />],
-    ...(on.length > 0 ? [[t('sub.on'), on.join(', ')] as [string, string]] : []),
+    ...(on.length > 0 ? [[t('sub.on'), on.map(kind).join(', ')] as [string, string]] : []),
   ];
   return (
     <li class="card subscription" onClick={open}>
       <h2>
-        <a href={placeOf('subscriptions', { name })}>{name}</a>{' '}
-        <span class="quiet small">{word('handler', handler)}</span>
+        <a href={placeOf('subscriptions', { name })}>
+          <Named name={name} />
+        </a>
       </h2>
       <State subscription={subscription} />
       <NamedFacts facts={facts} />

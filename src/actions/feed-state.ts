@@ -41,7 +41,7 @@ export const readStatus = definePageAction({
   id: 'readStatus',
   on: 'feed',
   route: 'GET /api/status',
-  about: ['Problems, lists, budget, subscriptions and processes.', '문제, 목록, 요청 한도, 구독, 프로세스.'],
+  about: ['Problems, lists, budget, subscriptions and processes.', '문제, 목록, 요청 한도, 받는 곳, 프로세스.'],
   input: nothing,
   answer: answers.status,
   async run(_input, { page: { status, source } }) {

@@ -110,11 +110,14 @@ export interface Inspector {
   allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
   /**
    * Lets the next complete sweep decide without events what is held: new records are stored, unless receivers were told of them before; missing
-   * ones are no longer in the list. The status counts them as discarded. @returns what that is
+   * ones are no longer in the list. The status counts them as discarded. @param what only new records, or only missing ones @returns what that is
    */
-  discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /** Accepts what is held: the next complete sweep reports it. @returns what that is @throws CF_USAGE: it has been discarded */
-  accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  discard(list: ListName, workspace?: string, what?: Held['what']): Promise<readonly Held[]>;
+  /**
+   * Accepts what is held: the next complete sweep reports it. @param what only new records, or only missing ones @returns what that is
+   * @throws CF_USAGE: it has been discarded
+   */
+  accept(list: ListName, workspace?: string, what?: Held['what']): Promise<readonly Held[]>;
   /**
    * Says nothing of a record that is unchanged (`crm.<object>.unchanged`) before a moment, and then once more, if it still is.
    * @param until ISO 8601; without a zone, of the workspace. A past time is now: the next sweep tells it

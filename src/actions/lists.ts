@@ -1,5 +1,6 @@
 /** Actions on lists and their records. */
 import { z } from 'zod';
+import { HELD_KINDS } from '../feed/detect/held.js';
 import { isoTime, systemClock } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
 import { printable } from '../kit/printable.js';
@@ -133,6 +134,11 @@ export const listHeld = defineAction({
   run: async (input, { feed }) => ({ held: await feed.lists.allHeld(input.workspace) }),
 });
 
+const ofKind = z
+  .enum(HELD_KINDS)
+  .optional()
+  .describe('only new records (creations), or only missing ones (removals) (default: both)');
+
 const total = (held: readonly { count: number }[]) => ({ count: held.reduce((sum, one) => sum + one.count, 0) });
 
 export const accept = defineAction({
@@ -144,9 +150,9 @@ export const accept = defineAction({
     'Lets through what a list holds: the next complete sweep reports it.',
     '목록이 보류한 것을 통과시킵니다. 다음 수집이 알립니다.',
   ],
-  input: z.strictObject(ofList),
+  input: z.strictObject({ ...ofList, what: ofKind }),
   answer: answers.done,
-  run: async ({ workspace, list: name }, { feed }) => total(await feed.lists.accept(name, workspace)),
+  run: async ({ workspace, list: name, what }, { feed }) => total(await feed.lists.accept(name, workspace, what)),
   says: ({ count }, { t }, { list: name }) => t(count === 0 ? 'held.none' : 'accept.done', { list: name, count }),
 });
 
@@ -156,10 +162,12 @@ export const discard = defineAction({
   on: 'lists',
   route: 'POST /api/lists/:workspace/:list/discard',
   about: ['Forgets what a list holds: it is not reported.', '목록이 보류한 것을 알리지 않고 넘깁니다.'],
-  input: z.strictObject({ ...ofList, dryRun }),
+  input: z.strictObject({ ...ofList, what: ofKind, dryRun }),
   answer: answers.done,
-  run: async ({ workspace, list: name, dryRun: isAsked }, { feed: { lists } }) =>
-    total(isAsked === true ? await lists.held(name, workspace) : await lists.discard(name, workspace)),
+  async run({ workspace, list: name, what, dryRun: isAsked }, { feed: { lists } }) {
+    if (isAsked !== true) return total(await lists.discard(name, workspace, what));
+    return total((await lists.held(name, workspace)).filter((one) => what === undefined || one.what === what));
+  },
   confirm: ({ count }, { t }, { list: name }) => (count === 0 ? null : t('discard.confirm', { list: name, count })),
   says: ({ count }, { t }, { list: name }) => t(count === 0 ? 'held.none' : 'discard.done', { list: name, count }),
 });

@@ -95,7 +95,7 @@ export const trySubscription = defineAction({
   route: 'GET /api/try',
   about: [
     'What a subscription would have got, and why not the rest.',
-    '구독이 받았을 것과, 나머지를 받지 않았을 이유.',
+    '받는 곳이 받았을 것과, 나머지를 받지 않았을 이유.',
   ],
   input: z
     .strictObject({
@@ -128,7 +128,10 @@ export const pause = defineAction({
   id: 'pauseSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/pause',
-  about: ['Stops deliveries to a subscription. Its events wait.', '구독으로 보내기를 멈춥니다. 이벤트는 기다립니다.'],
+  about: [
+    'Stops deliveries to a subscription. Its events wait.',
+    '받는 곳으로 보내기를 멈춥니다. 이벤트는 기다립니다.',
+  ],
   input: z.strictObject({
     subscription,
     reason: z.string().trim().max(200).optional().describe('reason shown in "status" (default: paused manually)'),
@@ -174,7 +177,7 @@ export const replay = defineAction({
   route: 'POST /api/subscriptions/:subscription/replay',
   about: [
     'Sends a range of the log to a subscription again. With `dryRun`, only counts.',
-    '로그의 한 구간을 구독에 다시 보냅니다. `dryRun`이면 세기만 합니다.',
+    '로그의 한 구간을 받는 곳에 다시 보냅니다. `dryRun`이면 세기만 합니다.',
   ],
   input: z.strictObject({
     subscription,
@@ -222,7 +225,7 @@ export const stopReplay = defineAction({
   route: 'POST /api/subscriptions/:subscription/replay/stop',
   about: [
     'Stops what is being sent to a subscription again, and drops what of it waits in the queue.',
-    '구독에 다시 보내던 것을 멈추고, 그중 대기열에 있는 것을 버립니다.',
+    '받는 곳에 다시 보내던 것을 멈추고, 그중 대기열에 있는 것을 버립니다.',
   ],
   input: z.strictObject({ subscription, id: z.string().optional().describe('only this replay (default: all)') }),
   answer: answers.stoppedReplays,
@@ -241,7 +244,7 @@ export const snapshot = defineAction({
   route: 'POST /api/subscriptions/:subscription/snapshot',
   about: [
     'Sends a subscription every record as it is now, each list once it has been swept.',
-    '구독에 모든 레코드를 지금 그대로 보냅니다. 목록마다 한 번 수집된 뒤에 보냅니다.',
+    '받는 곳에 모든 레코드를 지금 그대로 보냅니다. 목록마다 한 번 수집된 뒤에 보냅니다.',
   ],
   input: z.strictObject({ subscription, workspace }),
   answer: answers.snapshotBegun,
@@ -262,7 +265,7 @@ export const verify = defineAction({
   route: 'POST /api/subscriptions/:subscription/verify',
   about: [
     'Compares the tables of a subscription with what the CRM showed last.',
-    '구독의 표를 CRM이 마지막으로 보여 준 것과 비교합니다.',
+    '받는 곳의 표를 CRM이 마지막으로 보여 준 것과 비교합니다.',
   ],
   input: z.strictObject({
     subscription,
@@ -280,7 +283,10 @@ export const test = defineAction({
   id: 'testSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/test',
-  about: ['Sends one example event to the handler of a subscription.', '구독의 핸들러에 예시 이벤트를 하나 보냅니다.'],
+  about: [
+    'Sends one example event to the handler of a subscription.',
+    '받는 곳의 핸들러에 예시 이벤트를 하나 보냅니다.',
+  ],
   input: z.strictObject({
     subscription,
     type: z.string().max(200).optional().describe('an event type; default: the first that it selects'),
@@ -295,7 +301,7 @@ export const skip = defineAction({
   id: 'skipSubscription',
   on: 'subscriptions',
   route: 'POST /api/subscriptions/:subscription/skip',
-  about: ['Drops everything that waits for a subscription.', '구독을 기다리는 것을 모두 버립니다.'],
+  about: ['Drops everything that waits for a subscription.', '받는 곳을 기다리는 것을 모두 버립니다.'],
   input: z.strictObject({ subscription, workspace, dryRun }),
   answer: answers.skipped,
   async run({ subscription: name, ...call }, { feed }) {
@@ -326,7 +332,7 @@ export const listLeftBehind = definePageAction({
   route: 'GET /api/subscriptions/left-behind',
   about: [
     'What is stored under names of subscriptions that this configuration does not have.',
-    '이 설정에 없는 구독의 이름으로 저장된 것.',
+    '이 설정에 없는 받는 곳의 이름으로 저장된 것.',
   ],
   input: z.strictObject({}),
   answer: answers.leftBehind,
@@ -344,7 +350,7 @@ export const forgetSubscription = defineAction({
   route: 'POST /api/subscriptions/:subscription/forget',
   about: [
     'Removes what is stored of a subscription that is no longer configured.',
-    '설정에서 사라진 구독의 저장된 것을 지웁니다.',
+    '설정에서 사라진 받는 곳의 저장된 것을 지웁니다.',
   ],
   input: z.strictObject({ subscription, dryRun }),
   answer: answers.stored,

@@ -46,7 +46,7 @@ const KOREAN: typeof ENGLISH = {
   lists: '목록별 옵션: people, organization, memo, todo, history, activity.',
   readyMade:
     '미리 준비된 목록: 수정을 몇 초 안에, 누가 했는지와 함께 찾습니다. 켠 목록을 API가 제공하는지는 "changefeed doctor"가 확인합니다.',
-  subscriptions: '각 구독은 `on`이 고른 이벤트를 레코드별 순서대로 받습니다.',
+  subscriptions: '각 받는 곳은 `on`이 고른 이벤트를 레코드별 순서대로 받습니다.',
   redis: '지정하지 않으면 전용 Redis가 시작되고 데이터는 .changefeed/에 저장됩니다. 환경 변수 REDIS_URL이 우선합니다.',
   handler:
     '변경마다 한 번 실행됩니다. 오류를 던지면 다시 시도하므로 같은 이벤트로 또 실행될 수 있습니다. `event.id`는 그대로입니다.',

@@ -188,7 +188,7 @@ export function buildRule(
   const owner = `rule ${JSON.stringify(idIn(data))}`;
   try {
     const { id, enabled, to } = parseOptions(ruleOptions, data, 'rule');
-    const { id: _id, title: _title, enabled: _enabled, to: _to, ...options } = data as RuleData;
+    const { id: _id, title, enabled: _enabled, to: _to, ...options } = data as RuleData;
     const subscription = { ...options, name: ruleNameOf(id) };
     const found = [
       ...(others.some((one) => one.id === id)
@@ -201,7 +201,8 @@ export function buildRule(
     const built = buildSubscription({ ...known.destinations[to], ...subscription });
     const wrong = [...selectionProblems(built, known.lists, []), ...workspaceProblems(built, known.workspaces, [])];
     if (wrong.length > 0) return { problems: wrong.map((one) => ({ ...one, owner })) };
-    return { rule: { id, enabled, data: data as RuleData, subscription: withLists(built, known.lists) } };
+    const named = { ...withLists(built, known.lists), title: title ?? id, to };
+    return { rule: { id, enabled, data: data as RuleData, subscription: named } };
   } catch (error) {
     if (!(error instanceof ChangefeedError)) throw error;
     return { problems: problemsIn(error).map((one) => ({ ...one, owner })) };

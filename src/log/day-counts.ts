@@ -7,24 +7,29 @@ import type { WorkspaceKeys, WorkspaceRedis } from '../redis/keys.js';
 /** A year, and the same days of the year before it for a month. */
 export const KEPT_MS = 400 * 86_400_000;
 
-/** An event of a record is counted once as a whole; an edit once more for its person in charge, and once for each changed field. */
+/**
+ * An event of a record is counted once as a whole. An edit is also counted for its person in charge, and for each changed field; not what is told
+ * beside it, such as that a todo was completed.
+ */
 export type Counted =
   | readonly ['event', type: string, changeClass: string]
-  | readonly ['owner', id: string, name: string]
+  | readonly ['owner', object: string, id: string, name: string]
   | readonly ['field', object: string, field: string];
+
+const EDITS = ['created', 'updated', 'deleted'];
 
 /** The fields of a day's hash that an event adds one to; none of the feed's own events. */
 function countedAs({ type, data }: ChangeEvent): Counted[] {
-  const [source, object = ''] = type.split('.');
+  const [source, object = '', verb = ''] = type.split('.');
   if (source !== 'crm') return [];
   const whole: Counted = ['event', type, data.class];
   const record = data.after ?? data.before;
-  if (data.class !== 'edited' || record === null) return [whole];
+  if (data.class !== 'edited' || record === null || !EDITS.includes(verb)) return [whole];
   const owner = personInCharge(record);
   const fields = new Set(data.changes.map(({ field }) => field));
   return [
     whole,
-    ['owner', owner?.id ?? '', owner?.name ?? ''],
+    ['owner', object, owner?.id ?? '', owner?.name ?? ''],
     ...[...fields].map((field): Counted => ['field', object, field]),
   ];
 }

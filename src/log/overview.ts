@@ -37,70 +37,77 @@ export type WorkspaceOverview = Overview['workspaces'][number];
 const MOST = 50;
 type Day = ReadonlyMap<Counted, number>;
 
-/** @param days the days of the period and their counts, in their order; `before`: those of the days before */
-export function overviewOf({
-  dates,
-  days,
-  before,
-}: {
-  dates: readonly string[];
-  days: readonly Day[];
-  before: readonly Day[];
-}) {
-  const [now, then] = [summed(days), summed(before)];
-  const rows = (kind: Counted[0]) =>
-    [...new Set([...now.keys(), ...then.keys()])].flatMap((key) => {
-      const [what, first, second] = JSON.parse(key) as Counted;
-      return what === kind ? [{ first, second, count: now.get(key) ?? 0, before: then.get(key) ?? 0 }] : [];
-    });
-  const edits = rows('event').filter(({ second }) => second === 'edited');
-  return {
-    days: days.map((day, index) => ({ date: dates[index] ?? '', types: typesOf(day) })),
-    types: edits.map(({ first: type, count: many, before: earlier }) => ({ type, count: many, before: earlier })),
-    owners: ownersOf(rows('owner')),
-    fields: most(rows('field')).map(({ first: object, second: field, ...counts }) => ({ object, field, ...counts })),
-  };
-}
-
-interface Row {
-  first: string;
-  second: string;
+interface Compared {
   count: number;
   before: number;
 }
 
-const most = <One extends { count: number; before: number }>(rows: readonly One[]): One[] =>
+export interface OverviewParts {
+  /** The days of the period, in their order, and what was counted on each. */
+  dates: readonly string[];
+  days: readonly Day[];
+  /** The days before. */
+  before: readonly Day[];
+  /** Whether records of an object count: rows that only tell of other records are no edits of their own. */
+  counts: (object: string) => boolean;
+}
+
+export function overviewOf({
+  dates,
+  days,
+  before,
+  counts,
+}: OverviewParts): Omit<WorkspaceOverview, 'workspace' | 'timeZone' | 'logFrom'> {
+  const isShown = (what: Counted): boolean =>
+    what[0] === 'event' ? what[2] === 'edited' && counts(what[1].split('.')[1] ?? '') : counts(what[1]);
+  const all = new Map<string, Compared>();
+  const add = (of: readonly Day[], name: keyof Compared): void => {
+    for (const day of of)
+      for (const [what, many] of day) {
+        if (!isShown(what)) continue;
+        const key = JSON.stringify(what);
+        const known = all.get(key) ?? { count: 0, before: 0 };
+        all.set(key, { ...known, [name]: known[name] + many });
+      }
+  };
+  add(days, 'count');
+  add(before, 'before');
+  const rows = [...all].map(([key, compared]) => ({ what: JSON.parse(key) as Counted, ...compared }));
+  return {
+    days: days.map((day, index) => ({ date: dates[index] ?? '', types: typesOf(day, isShown) })),
+    types: most(rows.flatMap(({ what, ...many }) => (what[0] === 'event' ? [{ type: what[1], ...many }] : []))),
+    owners: most(
+      ownersOf(
+        rows.flatMap(({ what, ...many }) => (what[0] === 'owner' ? [{ id: what[2], name: what[3], ...many }] : [])),
+      ),
+    ),
+    fields: most(
+      rows.flatMap(({ what, ...many }) => (what[0] === 'field' ? [{ object: what[1], field: what[2], ...many }] : [])),
+    ),
+  };
+}
+
+const most = <One extends Compared>(rows: readonly One[]): One[] =>
   [...rows].sort((one, other) => other.count - one.count || other.before - one.before).slice(0, MOST);
 
-/** A person may be called otherwise meanwhile. */
-function ownersOf(rows: readonly Row[]) {
-  const owners = new Map<string, { id: string; name: string; count: number; before: number }>();
-  for (const { first: id, second: name, ...counts } of rows) {
-    const known = owners.get(id);
-    if (known === undefined) owners.set(id, { id, name, ...counts });
-    else
-      owners.set(id, {
-        id,
-        // The name without events in the period is the former one. An id stands where a row named nobody.
-        name: known.name === id || (known.count === 0 && counts.count > 0) ? name : known.name,
-        count: known.count + counts.count,
-        before: known.before + counts.before,
-      });
+/** A person has edits in several lists, and may be called otherwise meanwhile: the name of the period counts, and an id is none. */
+function ownersOf(rows: readonly WorkspaceOverview['owners'][number][]) {
+  const owners = new Map<string, WorkspaceOverview['owners'][number]>();
+  for (const { id, name, count: many, before } of rows) {
+    const known = owners.get(id) ?? { id, name, count: 0, before: 0 };
+    const isBetter = known.name === id || (known.count === 0 && many > 0 && name !== id);
+    owners.set(id, {
+      id,
+      name: isBetter ? name : known.name,
+      count: known.count + many,
+      before: known.before + before,
+    });
   }
-  return most([...owners.values()]);
+  return [...owners.values()];
 }
 
-function typesOf(day: Day): Record<string, number> {
+function typesOf(day: Day, isShown: (what: Counted) => boolean): Record<string, number> {
   return Object.fromEntries(
-    [...day].flatMap(([[what, type, changeClass], many]) =>
-      what === 'event' && changeClass === 'edited' ? [[type, many]] : [],
-    ),
+    [...day].flatMap(([what, many]) => (what[0] === 'event' && isShown(what) ? [[what[1], many]] : [])),
   );
-}
-
-function summed(days: readonly Day[]): Map<string, number> {
-  const sum = new Map<string, number>();
-  for (const day of days)
-    for (const [what, many] of day) sum.set(JSON.stringify(what), (sum.get(JSON.stringify(what)) ?? 0) + many);
-  return sum;
 }

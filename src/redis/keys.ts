@@ -88,7 +88,7 @@ export class Keys {
    * - `drifted` (JSON): fields whose drift was reported since the last complete sweep
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
-   * - `acceptedAt`, `discardedAt`: which held records a person accepted, or discarded
+   * - `acceptedAt <what>`, `discardedAt <what>`: which held records a person accepted, or discarded; `<what>`: `creations` or `removals`
    * - `fresh`: new records that were reported since the last complete sweep; `discarded`: records that a person kept from the receivers;
    *   `heldExamples` (JSON): some of the new records that are held
    * - `learned` (JSON): what the list's shortcuts have learned

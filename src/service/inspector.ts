@@ -85,8 +85,8 @@ export function createInspector(
       const chosen = workspace === undefined ? workspaces.all() : [workspaces.choose(workspace)];
       return (await Promise.all(chosen.map(heldIn))).flat();
     },
-    discard: async (list, workspace) => await choose(list, workspace).store.discardHeld(list),
-    accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
+    discard: async (list, workspace, what) => await choose(list, workspace).store.discardHeld(list, what),
+    accept: async (list, workspace, what) => await choose(list, workspace).store.acceptHeld(list, what),
     snooze: createSnooze(context, workspaces),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
   };

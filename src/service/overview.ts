@@ -21,13 +21,18 @@ export async function readOverview(
   if (!Number.isInteger(days) || days < 1 || days > MOST_DAYS)
     throw usage(`overview: days: give a whole number from 1 to ${MOST_DAYS}.`);
   const asked = name === undefined ? workspaces.all() : [workspaces.get(name)];
-  const of = async ({ name: workspace, config: { timeZone } }: (typeof asked)[number]): Promise<WorkspaceOverview> => {
+  const of = async ({
+    name: workspace,
+    config: { timeZone },
+    surroundings,
+  }: (typeof asked)[number]): Promise<WorkspaceOverview> => {
     const dates = datesUpTo(clock.now(), { timeZone, count: 2 * days });
     const counted = await readDays({ redis, keys, workspace }, dates);
     const [oldest] = await redis.xrange(keys.log(workspace), '-', '+', 'COUNT', 1);
     const logFrom = oldest === undefined ? null : isoTime(timeOfLogId(oldest[0]));
     const parts = { dates: dates.slice(days), days: counted.slice(days), before: counted.slice(0, days) };
-    return { workspace, timeZone, logFrom, ...overviewOf(parts) };
+    const counts = (object: string): boolean => surroundings.lists.byObject(object)?.recognisedOnly !== true;
+    return { workspace, timeZone, logFrom, ...overviewOf({ ...parts, counts }) };
   };
   return { at: isoTime(clock.now()), workspaces: await Promise.all(asked.map(of)) };
 }

@@ -49,7 +49,7 @@ export function createUnchangedMatches({ redis, keys, clock }: AppContext, works
       const enriched = await enrich(event, include, surroundings);
       return { workspace: name, event: enriched, refusedBy, logId: '', language, timeZone: surroundings.timeZone };
     });
-    const nothing = { byType: {}, refused: [], tried: [], next: null };
+    const nothing = { byType: {}, perDay: [], refused: [], tried: [], next: null };
     const tried = { subscription: subscription.name, since: isoTime(clock.now()), read, selected, ...nothing };
     return { tried, matches: await Promise.all(matches) };
   };

@@ -14,6 +14,7 @@ import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
 import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
+import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
@@ -33,6 +34,12 @@ const WHOLE_ANSWER_MS = 10_000;
 const MOST_SEARCHED = 20;
 const MOST_VALUES = 50;
 const LONGEST_VALUE = 100;
+
+/** A preview sends nothing, so that it need not say who is told. */
+const NOBODY = 'nobody';
+const PREVIEWED: Readonly<Record<string, Destination>> = {
+  [NOBODY]: { handler: 'message', service: 'jandi', url: 'https://nobody.invalid/' },
+};
 
 interface RulesDeps {
   dispatcher: Dispatcher;
@@ -62,19 +69,20 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
     },
     ...decisions(context, workspaces, { ...deps, matchesOf }),
     async preview({ rule: data, from, search }) {
-      const rule = read(data, context);
+      const rule = read({ to: NOBODY, ...data }, context, PREVIEWED);
       if ('why' in rule) return rule;
       const isNow = rule.subscription.unchanged !== undefined;
       const signal = AbortSignal.timeout(isNow ? WHOLE_ANSWER_MS : FIRST_ANSWER_MS);
       const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
       const { tried, matches } = await matchesOf(rule, { from, search, examples, signal });
-      const { since, read: events, selected, next } = tried;
+      const { since, read: events, selected, perDay, next } = tried;
       const shown = matches.map((one) => ({ ...seen(one), text: textOf(rule, one) }));
       return {
         outcome: 'tried',
         since,
         read: events,
         selected,
+        perDay: [...perDay],
         examples: shown,
         digest: search === undefined && !isNow ? await digestOf(rule, matches, context, workspaces) : null,
         doubts: from === undefined && search === undefined ? await doubtsOf(rule) : [],
@@ -115,7 +123,10 @@ function decisions(
         await running.settled(subscription.name);
         await dispatcher.beginNow(subscription);
       }
-      const changed = await changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
+      const changed = await changeRules(config, revision, (all) =>
+        // It keeps its place: people have an order in mind.
+        all.some((one) => one.id === id) ? all.map((one) => (one.id === id ? saved : one)) : [...all, saved],
+      );
       if (changed.outcome !== 'saved') return changed;
       await running.written();
       if (!enabled) await drop(before);
@@ -175,8 +186,14 @@ async function valuesIn(
   return sorted.slice(0, MOST_VALUES).map(([value]) => value);
 }
 
-function read(data: object, { config }: AppContext): Rule | { outcome: 'refused'; why: string } {
-  const built = buildRule(data, knownTo(config));
+/** @param more destinations that the configuration does not have */
+function read(
+  data: object,
+  { config }: AppContext,
+  more: Readonly<Record<string, Destination>> = {},
+): Rule | { outcome: 'refused'; why: string } {
+  const known = knownTo(config);
+  const built = buildRule(data, { ...known, destinations: { ...more, ...known.destinations } });
   return 'rule' in built ? built.rule : { outcome: 'refused', why: built.problems.map(sentenceOf).join('\n') };
 }
 

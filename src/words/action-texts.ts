@@ -6,7 +6,7 @@ export const ACTION_TEXTS = {
 
   'describeSubscription.done': [
     '"{subscription}" gets {on} at {place}. In the last hour: {delivered} delivered, {retry} to be tried again, {dead} dead, {skipped} skipped.',
-    '"{subscription}": {on} → {place}. 지난 한 시간: 전달 {delivered}, 다시 시도 {retry}, 데드 레터 {dead}, 건너뜀 {skipped}.',
+    '"{subscription}": {on} → {place}. 지난 한 시간: 전달 {delivered}, 다시 시도 {retry}, 전달 실패 {dead}, 건너뜀 {skipped}.',
   ],
   'pause.done': [
     '"{subscription}" is paused: its events wait until it is resumed.',
@@ -27,16 +27,16 @@ export const ACTION_TEXTS = {
     '"{subscription}"을(를) 기다리는 {events}(로그에서 읽지 않은 것 {unread}, 큐에 있는 것 {queued})',
   ],
   'skip.confirm': ['This drops {waits}, which cannot be undone', '되돌릴 수 없습니다. 버릴 것: {waits}'],
-  'skip.done': ['Dropped: {waits}. Dead letters stay.', '버린 것: {waits}. 데드 레터는 남습니다.'],
+  'skip.done': ['Dropped: {waits}. Dead letters stay.', '버린 것: {waits}. 전달 실패는 남습니다.'],
   'skip.running': ['{events} being handled will end.', '처리 중인 {events}은 끝까지 처리합니다.'],
   'forgetSubscription.confirm': [
     'This removes everything of the subscription "{subscription}" ({waiting} waiting, {dead} dead), which cannot be undone',
-    '되돌릴 수 없습니다. 구독 "{subscription}"에 대해 저장된 것을 모두 지웁니다(대기 {waiting}, 데드 레터 {dead})',
+    '되돌릴 수 없습니다. 받는 곳 "{subscription}"에 대해 저장된 것을 모두 지웁니다(대기 {waiting}, 전달 실패 {dead})',
   ],
   'forgetMissingRules.done': ['{count} rules are forgotten.', '규칙 {count}개를 지웠습니다.'],
   'forgetSubscription.done': [
     'The subscription "{subscription}" is forgotten.',
-    '구독 "{subscription}"에 대해 저장된 것을 지웠습니다.',
+    '받는 곳 "{subscription}"에 대해 저장된 것을 지웠습니다.',
   ],
   'snapshot.done': [
     'The running service sends every record of {workspaces} to "{subscription}", each list once it has been swept.',
@@ -61,17 +61,17 @@ export const ACTION_TEXTS = {
 
   'deadRetry.dryRun': [
     '{count} dead {count|letter|letters} would be handled again.',
-    '다시 처리할 데드 레터 {count}건.',
+    '다시 처리할 전달 실패 {count}건.',
   ],
   'deadRetry.done': [
     '{count} dead {count|letter|letters} to be handled again.',
-    '데드 레터 {count}건을 다시 처리합니다.',
+    '전달 실패 {count}건을 다시 처리합니다.',
   ],
   'deadDrop.confirm': [
     'This drops {count} dead {count|letter|letters}, which cannot be undone',
-    '되돌릴 수 없습니다. 데드 레터 {count}건을 지웁니다',
+    '되돌릴 수 없습니다. 전달 실패 {count}건을 지웁니다',
   ],
-  'deadDrop.done': ['{count} dead {count|letter|letters} dropped.', '데드 레터 {count}건을 지웠습니다.'],
+  'deadDrop.done': ['{count} dead {count|letter|letters} dropped.', '전달 실패 {count}건을 지웠습니다.'],
 
   'held.none': ['List "{list}": nothing is held.', '목록 "{list}": 보류된 것이 없습니다.'],
   'accept.done': [

@@ -6,7 +6,7 @@ import { filled, textOf } from './words.js';
 
 /**
  * The names and numbers of a problem. `text` names its text where the kind has several; the value of another one may name a part of the
- * text. A name that ends with `Ms` is a duration.
+ * text. A name that ends with `Ms` is a duration. `called` is what people call `name`.
  */
 export type Facts = Readonly<Record<string, string | number>>;
 
@@ -51,9 +51,12 @@ const keyOf = (kind: string, { text = kind }: Facts): string => `says.${text}`;
 function said(key: string, facts: Facts, formats: FormatsOfFacts): string | undefined {
   const text = (name: string | number | undefined): string | undefined => textOf(formats.language, String(name));
   const whole = text(key)?.replace(/\{>(\w+)\}/g, (_, name: string) => text(facts[name]) ?? '');
-  const { list = '' } = facts;
+  const { list = '', called = facts['name'] ?? '' } = facts;
   const listName = text(`list.${list}`) ?? String(list);
-  const values = Object.entries({ ...facts, listName }).map(([name, fact]) => [name, shown(name, fact, formats)]);
+  const values = Object.entries({ ...facts, listName, called }).map(([name, fact]) => [
+    name,
+    shown(name, fact, formats),
+  ]);
   return whole && filled(whole, Object.fromEntries(values) as Readonly<Record<string, string>>);
 }
 

@@ -13,7 +13,7 @@ const SENTENCES = [
   ],
   [
     ': {place} answered {status}: the event is too large for the receiver; raise its limit and retry the dead letter, or send less (transform, fields).',
-    ': {place}에서 {status}(으)로 답했습니다. 받는 쪽에는 이벤트가 너무 큽니다. 받는 쪽의 한도를 높이고 데드 레터를 다시 보내거나, 보내는 내용을 줄이세요(transform, fields).',
+    ': {place}에서 {status}(으)로 답했습니다. 받는 쪽에는 이벤트가 너무 큽니다. 받는 쪽의 한도를 높이고 전달 실패를 다시 보내거나, 보내는 내용을 줄이세요(transform, fields).',
   ],
   [
     ': {place} answered {status} and asks to be tried again in {wait}.',
@@ -21,7 +21,7 @@ const SENTENCES = [
   ],
   [
     ': {place} answered {status}: redirects are not followed; put the final URL into the subscription.',
-    ': {place}에서 {status}(으)로 답했습니다. 다른 주소로 넘기는 응답은 따라가지 않으니, 최종 주소를 구독에 적으세요.',
+    ': {place}에서 {status}(으)로 답했습니다. 다른 주소로 넘기는 응답은 따라가지 않으니, 최종 주소를 받는 곳에 적으세요.',
   ],
   [
     ': {place} answered {status}: the receiver does not accept the signature or the sender; compare the secrets.',

@@ -24,7 +24,8 @@ const TEXTS = {
   'object.lead_history': ['lead history', '리드 이력'],
   'object.deal': ['deal', '딜'],
   'object.lead': ['lead', '리드'],
-  'object.feed': ['feed', '시스템'],
+  'object.*': ['anything', '전체'],
+  'object.feed': ['feed', '시스템 알림'],
   'list.people': ['People', '고객'],
   'list.organization': ['Organizations', '회사'],
   'list.memo': ['Memos', '메모'],
@@ -52,12 +53,13 @@ const TEXTS = {
   'count.lead_history': ['{count} lead history {count|row|rows}', '리드 이력 {count}건'],
 
   // What happened, who did it, and how it was noticed.
+  'verb.*': ['any change', '모든 변경'],
   'verb.created': ['created', '생성'],
   'verb.updated': ['updated', '수정'],
   'verb.deleted': ['deleted', '삭제'],
   'verb.unchanged': ['unchanged', '변화 없음'],
-  'verb.snapshot': ['snapshot', '스냅숏'],
-  'verb.schema_changed': ['schema changed', '필드 구조 변경'],
+  'verb.snapshot': ['snapshot', '전체 보내기'],
+  'verb.schema_changed': ['schema changed', '필드가 바뀜'],
   'verb.completed': ['completed', '완료'],
   'verb.reopened': ['reopened', '다시 열림'],
   'verb.rescheduled': ['rescheduled', '일정 변경'],
@@ -120,7 +122,7 @@ const TEXTS = {
   // What became of a delivery.
   'outcome.delivered': ['delivered', '전달됨'],
   'outcome.retry': ['to be tried again', '재시도 예정'],
-  'outcome.dead': ['dead letter', '데드 레터'],
+  'outcome.dead': ['dead letter', '전달 실패'],
   'outcome.skipped': ['skipped', '건너뜀'],
   'outcome.pending': ['waiting', '대기 중'],
 
@@ -129,7 +131,7 @@ const TEXTS = {
   'time.ago': ['{time} ago', '{time} 전'],
 
   // Roles of processes, and what a problem is about.
-  'place.subscription': ['subscription', '구독'],
+  'place.subscription': ['subscription', '받는 곳'],
   'place.role': ['role', '역할'],
   'place.loop': ['loop', '작업'],
   'place.workspaces': ['workspaces', '워크스페이스'],
@@ -244,14 +246,17 @@ const TEXTS = {
     '{count} {count|read|reads} of open records, {useful} useful, {wrong} wrong',
     '열린 항목 {count}번(변경 발견 {useful}, 놓침 {wrong})',
   ],
-  'status.noSubscriptions': ['no subscriptions: events go to the log only', '구독이 없어 이벤트는 로그에만 남습니다'],
+  'status.noSubscriptions': [
+    'no subscriptions: events go to the log only',
+    '받는 곳이 없어 이벤트는 로그에만 남습니다',
+  ],
   'status.subscriptionHead': [
     'subscription|handler|on|lag|delayed|dead',
-    '구독|처리기|받는 이벤트|지연|재시도 예정|데드 레터',
+    '받는 곳|처리기|받는 이벤트|지연|재시도 예정|전달 실패',
   ],
   'status.queueHead': [
     'subscription|handler|on|lag|waiting|active|delayed|dead',
-    '구독|처리기|받는 이벤트|지연|대기|처리 중|재시도 예정|데드 레터',
+    '받는 곳|처리기|받는 이벤트|지연|대기|처리 중|재시도 예정|전달 실패',
   ],
   'status.oldest': ['oldest waiting event: {time}, of {name}', '가장 오래 기다린 이벤트: {time}, {name}'],
   'status.notBegun': ['not begun', '시작 전'],

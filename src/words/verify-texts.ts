@@ -18,7 +18,7 @@ export const VERIFY_TEXTS = {
   'verify.behind': ['behind', '오래됨'],
   'verify.missing': ['missing', '없음'],
   'verify.extra': ['extra', '남음'],
-  'verify.dead': ['dead letter {count}', '데드 레터 {count}'],
+  'verify.dead': ['dead letter {count}', '전달 실패 {count}'],
   'verify.dropped': ['dropped {count}', '버림 {count}'],
   'verify.held': ['held {count}', '보류 {count}'],
   'verify.unreadable': ['unreadable {count}', '읽을 수 없음 {count}'],
@@ -34,7 +34,7 @@ export const VERIFY_TEXTS = {
   'verify.example.extra': ['extra: the list no longer has it', '남음: 목록에 더 이상 없습니다'],
   'verify.doubt': [
     '{list}: the subscription does not get every event of it ({options}), so records that differ are not judged.',
-    '{list}: 이 구독은 이 목록의 모든 이벤트를 받지 않으므로({options}) 다른 레코드를 판단하지 않습니다.',
+    '{list}: 이 받는 곳은 이 목록의 모든 이벤트를 받지 않으므로({options}) 다른 레코드를 판단하지 않습니다.',
   ],
   'verify.doubt.off': [
     '{list}: it is not polled, so nothing says what the CRM has.',

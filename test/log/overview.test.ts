@@ -33,7 +33,7 @@ describe('overview', () => {
     expect(Object.fromEntries([...(counted ?? [])].map(([what, count]) => [what.join(' '), count]))).toEqual({
       'event crm.person.updated edited': 2,
       'event crm.person.created edited': 1,
-      'owner u1 김영업': 3,
+      'owner person u1 김영업': 3,
       'field person 등급': 2,
       'field person 점수': 1,
     });
@@ -59,10 +59,12 @@ describe('overview', () => {
         ({ added }) => new Map([...added].map(([field, count]) => [JSON.parse(field) as never, count])),
       );
     const found = overviewOf({
+      counts: (object) => object !== 'person_history',
       dates: ['2026-11-29'],
       days: of([
         edit('crm.person.updated', '2026-11-28T15:00:00.000Z', '김새이름', '등급'),
         edit('crm.person.updated', '2026-11-29T14:59:59.999Z', '김새이름', '등급'),
+        edit('crm.person_history.created', '2026-11-29T01:00:00.000Z', '김새이름', '등급'),
       ]),
       before: of([edit('crm.person.created', '2026-11-28T14:59:59.999Z', '김영업', '이름')]),
     });

@@ -100,7 +100,7 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
     () => schedule().clearFailure('todo'),
   ],
   'when the baseline was complete': [sweep, 'baselineAt', () => sweeps().load('todo')],
-  'when a person accepted held records': [sweep, 'acceptedAt', () => sweeps().decided('todo')],
+  'when a person accepted held records': [sweep, 'acceptedAt removals', () => sweeps().decided('todo')],
   'held new records': [sweep, 'heldExamples', () => sweeps().heldNew('todo')],
   'a count': [sweep, 'schema rows', () => sweeps().schema('todo')],
   'what shortcuts have learned': [sweep, 'learned', () => sweeps().learned('todo')],

@@ -36,15 +36,15 @@ function saidBy({ type, data }: ChangeEvent): unknown[] {
   if (!type.startsWith('crm.')) return [];
   const said: unknown[] = [['event', type, data.class]];
   const record: Readonly<Record<string, unknown>> | null = data.after ?? data.before;
-  if (data.class !== 'edited' || record === null) return said;
+  const [, object, verb = ''] = type.split('.');
+  if (data.class !== 'edited' || record === null || !['created', 'updated', 'deleted'].includes(verb)) return said;
   const owners = [record['담당자'], record['owner']].filter(
     (one): one is { id: string; name?: string } =>
       typeof one === 'object' && one !== null && typeof (one as { id?: unknown }).id === 'string',
   );
   const [owner] = owners;
   const id = owner?.id ?? (typeof record['ownerId'] === 'string' ? record['ownerId'] : '');
-  said.push(['owner', id, owner?.name ?? id]);
-  for (const field of new Set(data.changes.map((change) => change.field)))
-    said.push(['field', type.split('.')[1], field]);
+  said.push(['owner', object, id, owner?.name ?? id]);
+  for (const field of new Set(data.changes.map((change) => change.field))) said.push(['field', object, field]);
   return said;
 }

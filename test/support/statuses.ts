@@ -42,6 +42,8 @@ export const failure = {
 };
 export const subscription = (more: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
   name: 'ops',
+  title: null,
+  to: null,
   handler: 'webhook',
   on: ['crm.*'],
   waiting: 0,

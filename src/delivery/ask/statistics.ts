@@ -49,7 +49,6 @@ async function describeSubscription(
     return await readStatistics(subscription, queue, options);
   } catch (error) {
     if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
-    const { name, handler, on } = subscription;
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
       verified: null,
@@ -60,12 +59,14 @@ async function describeSubscription(
       lastError: null,
       lateSince: null,
     };
-    return { name, handler, on, ...nothing, ...well, ...fixedOf(subscription), unreadable: error.message };
+    return { ...nothing, ...well, ...fixedOf(subscription), unreadable: error.message };
   }
 }
 
-function fixedOf({ digest, report, lateAfterMs }: Subscription) {
-  return { digest: digest !== undefined || report !== undefined, lateAfterSeconds: lateAfterMs / 1_000 };
+function fixedOf({ name, title, to, handler, on, digest, report, lateAfterMs }: Subscription) {
+  const isDigest = digest !== undefined || report !== undefined;
+  const known = { name, title: title ?? null, to: to ?? null, handler, on };
+  return { ...known, digest: isDigest, lateAfterSeconds: lateAfterMs / 1_000 };
 }
 
 /** A kill between two steps, or a person at the queue, leaves it. `enforcePaused` resumes it. */
@@ -76,7 +77,7 @@ async function readStatistics(
   queue: Queue<JobData>,
   options: StatisticsContext,
 ): Promise<SubscriptionStatus> {
-  const { name, handler, on } = subscription;
+  const { name } = subscription;
   const nowMs = options.clock.now();
   const [tasks, counts, planned, isQueuePaused, lags, health] = await Promise.all([
     options.backfills.tasks(name),
@@ -93,9 +94,6 @@ async function readStatistics(
   const hasBegun = lags.every((lag) => lag.hasBegun);
   const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
   return {
-    name,
-    handler,
-    on,
     waiting: waiting + prioritized,
     active,
     delayed: Math.max(0, delayed - planned),

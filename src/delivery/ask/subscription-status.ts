@@ -7,6 +7,8 @@ const iso = z.string().describe('ISO 8601, UTC');
 
 export const subscriptionStatus = z.object({
   name: z.string(),
+  title: z.string().nullable().describe('what people call it: of a rule; null: only its name'),
+  to: z.string().nullable().describe('the name of its destination: of a rule'),
   handler: z.string(),
   on: z.array(z.string()).readonly(),
   waiting: count,

@@ -18,6 +18,7 @@ export const triedSchema = z.object({
   read: z.number().int().describe('events of the log since then'),
   selected: z.number().int().describe('events that would have been sent'),
   byType: z.record(z.string(), z.number().int()).describe('these by their type, most frequent first'),
+  perDay: z.array(z.number().int()).readonly().describe('these by day, that of the last 24 hours first'),
   refused: z
     .array(reason.extend({ events: z.number().int() }))
     .readonly()

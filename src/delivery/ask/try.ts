@@ -3,6 +3,7 @@ import { builtInLists, type ListName, type Lists } from '../../crm/lists/lists.j
 import { usage } from '../../kit/errors.js';
 import { titleOfEvent } from '../../events/describe.js';
 import { listOf } from '../../events/envelope.js';
+import { timeOfLogId } from '../../events/log-id.js';
 import { END, formatPosition, parsePosition } from '../../events/position.js';
 import { compileTypes, explainSelection, type RefusedBy } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -36,6 +37,7 @@ type TryDeps = Pick<SubscriptionContext, 'subscription' | 'log' | 'workspaces' |
 
 /** Then a page shows what was found so far, and asks for the rest. */
 export const FIRST_ANSWER_MS = 700;
+const DAY_MS = 86_400_000;
 
 /** @throws ChangefeedError CF_USAGE when `last` is no duration or `from` no position, and for a subscription that gets reports */
 export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tried> {
@@ -49,7 +51,7 @@ export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tri
   const asked = from === '' ? new Map<string, string>() : parsePosition(from);
   if (asked === null) throw usage(`try, from: found "${from}"; allowed: a position such as acme@1700000000000-0.`);
   const sinceMs = Math.max(0, clock.now() - lastMs);
-  const counts = new Counts(call, subscription);
+  const counts = new Counts(call, { subscription, nowMs: clock.now(), days: Math.ceil(lastMs / DAY_MS) });
   const workspaces = deps.workspaces.filter((name) => only === undefined || only === name);
   const reached = new Map(workspaces.map((name) => [name, asked.get(name) ?? END]));
   const range = { workspaces, order: 'newest', from: reached, to: `${sinceMs}-0`, signal } as const;
@@ -74,14 +76,21 @@ class Counts {
   /** Whether it is of the record that is asked for; null: all are. */
   readonly #isOf: ((entry: LogEntry) => boolean) | null;
   readonly #examples: number;
+  readonly #nowMs: number;
+  readonly #perDay: number[];
   /** Nothing but the type of an event is needed. */
   readonly #isDecidedByType: boolean;
   #read = 0;
   #selected = 0;
 
-  constructor({ record, search, examples }: TryCall, subscription: Subscription) {
+  constructor(
+    { record, search, examples }: TryCall,
+    { subscription, nowMs, days }: { subscription: Subscription; nowMs: number; days: number },
+  ) {
     const { catalogue = builtInLists, workspaces, lists, fields, from, notFrom, where, class: wanted } = subscription;
     const list = record && listNamed(record, catalogue);
+    this.#nowMs = nowMs;
+    this.#perDay = Array.from({ length: days }, () => 0);
     this.#selectsType = compileTypes(subscription);
     this.#explain = explainSelection(subscription);
     this.#isOf =
@@ -103,9 +112,15 @@ class Counts {
     else {
       this.#selected += 1;
       add(this.#byType, entry.type);
+      this.#addToDay(timeOfLogId(entry.logId));
     }
     if (this.#tried.length < this.#examples && (refusedBy === null || this.#isOf !== null))
       this.#tried.push(seenIn(entry, refusedBy));
+  }
+
+  #addToDay(loggedMs: number): void {
+    const day = Math.min(this.#perDay.length - 1, Math.max(0, Math.floor((this.#nowMs - loggedMs) / DAY_MS)));
+    this.#perDay[day] = (this.#perDay[day] ?? 0) + 1;
   }
 
   #refusedBy(entry: LogEntry): RefusedBy | null {
@@ -113,13 +128,14 @@ class Counts {
     return this.#isDecidedByType ? null : this.#explain(entry.parse());
   }
 
-  found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'refused' | 'tried'> {
+  found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'perDay' | 'refused' | 'tried'> {
     const refused = sorted(this.#byReason).map(([reason, events]) => ({
       ...(JSON.parse(reason) as Pick<RefusedBy, 'option' | 'condition'>),
       events,
     }));
     const byType = Object.fromEntries(sorted(this.#byType));
-    return { read: this.#read, selected: this.#selected, byType, refused, tried: this.#tried.toReversed() };
+    const counts = { read: this.#read, selected: this.#selected, byType, perDay: this.#perDay };
+    return { ...counts, refused, tried: this.#tried.toReversed() };
   }
 }
 

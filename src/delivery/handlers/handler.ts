@@ -175,6 +175,10 @@ export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEven
 export interface Subscription extends Selection {
   /** Unique; also the name of the queue. Letters, digits, `-`, `_`, `.`; 64 characters at most. */
   readonly name: string;
+  /** What people call it: of a rule. @defaultValue its name */
+  readonly title?: string | undefined;
+  /** The name of the destination: of a rule. */
+  readonly to?: string | undefined;
   /** The kind of handler: `custom`, `ndjson`, `webhook` … */
   readonly handler: string;
   /** Events that one process handles at the same time. */

@@ -89,6 +89,11 @@ export const subscriptionDetails = z.object({
       complete: z.boolean().describe('false: only the newest 100,000 are counted'),
     })
     .describe('from the receipts of the last hour'),
+  lastDay: z
+    .object({ events: count, delivered: count, dead: count, skipped: count, complete: z.boolean() })
+    .describe(
+      'events of the last 24 hours by what became of them in the end; `events` also those that are tried again',
+    ),
   newest: z.array(deliveryRow),
 });
 /** Where a subscription delivers, what it selects, and how its deliveries went. */

@@ -7,6 +7,7 @@ import { placesIn, searchIn, subscriptionNamed } from './find-deliveries.js';
 import type { DispatchContext } from '../stores.js';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MOST_COUNTED = 100_000;
 const NEWEST = 20;
 
@@ -25,6 +26,7 @@ export async function describeDeliveries(asked: string, deps: DispatchContext): 
     copy: subscription.copy !== undefined,
     lastAnswer: lastAnswer === undefined ? null : rowOf(lastAnswer, subscription),
     lastHour: statisticsOf(rest.lastHour, rest.complete),
+    lastDay: endsOf(rest.lastDay, rest.complete),
     newest: newest.slice(0, NEWEST).map((receipt) => rowOf(receipt, subscription)),
   };
 }
@@ -36,23 +38,37 @@ function selectionOf(subscription: Subscription): SubscriptionDetails['selection
   return { on, unchanged: stretch, workspaces, lists, class: subscription.class ?? null, fields, from, notFrom, where };
 }
 
-/** The receipts of the last hour, and at least as many as are shown. */
+/** The receipts of the last day, and at least as many as are shown. */
 async function readNewest(subscription: Subscription, deps: DispatchContext) {
-  const sinceMs = deps.clock.now() - HOUR_MS;
+  const nowMs = deps.clock.now();
   const newest: Receipt[] = [];
-  const lastHour: Receipt[] = [];
+  const lastDay: Receipt[] = [];
   for (const { workspace } of placesIn({ ...deps, subscriptions: [subscription] })) {
     let shown = 0;
     for await (const receipt of searchIn(subscription, workspace, {}, deps)) {
-      const isRecent = receipt.endedAtMs >= sinceMs;
-      if (lastHour.length === MOST_COUNTED || (!isRecent && shown >= NEWEST)) break;
-      if (isRecent) lastHour.push(receipt);
+      const isRecent = receipt.endedAtMs >= nowMs - DAY_MS;
+      if (lastDay.length === MOST_COUNTED || (!isRecent && shown >= NEWEST)) break;
+      if (isRecent) lastDay.push(receipt);
       if (shown < NEWEST) newest.push(receipt);
       shown += 1;
     }
   }
   newest.sort((one, other) => other.endedAtMs - one.endedAtMs);
-  return { newest, lastHour, complete: lastHour.length < MOST_COUNTED };
+  const lastHour = lastDay.filter(({ endedAtMs }) => endedAtMs >= nowMs - HOUR_MS);
+  return { newest, lastHour, lastDay, complete: lastDay.length < MOST_COUNTED };
+}
+
+/** The newest receipt of an event counts, whatever came before it. */
+function endsOf(receipts: readonly Receipt[], complete: boolean): SubscriptionDetails['lastDay'] {
+  const ends = new Map<string, Receipt>();
+  for (const one of receipts) {
+    const known = ends.get(one.eventId);
+    if (known === undefined || known.endedAtMs < one.endedAtMs) ends.set(one.eventId, one);
+  }
+  const outcomes = { delivered: 0, retry: 0, dead: 0, skipped: 0 };
+  for (const { outcome } of ends.values()) outcomes[outcome] += 1;
+  const { retry: _again, ...ended } = outcomes;
+  return { events: ends.size, ...ended, complete };
 }
 
 function statisticsOf(receipts: readonly Receipt[], complete: boolean): SubscriptionDetails['lastHour'] {

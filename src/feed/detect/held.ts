@@ -22,6 +22,15 @@ export const heldSchema = z.object({
 });
 export type Held = z.infer<typeof heldSchema>;
 
+/** New and missing records are decided apart. */
+export const HELD_KINDS = ['creations', 'removals'] as const satisfies readonly Held['what'][];
+
+/** When a person decided about held records of one kind, ISO 8601: what was held by then is accepted, or discarded. Null: no person did. */
+export interface Decided {
+  acceptedAt: string | null;
+  discardedAt: string | null;
+}
+
 /** A record that is held. Kept apart from the summary, which the status shows: a title is a record's content. */
 export const heldExample = z.object({ id: z.string(), title: z.string().nullable() });
 export type HeldExample = z.infer<typeof heldExample>;

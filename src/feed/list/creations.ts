@@ -71,15 +71,18 @@ export async function showsKnown(list: FeedList, page: Page): Promise<boolean> {
 /** Now, but after all that was held or decided, whatever clocks said: an acceptance covers nothing later. */
 export async function afterHeld({ name, deps: { store, clock }, lastSweep }: FeedList) {
   const decided = await store.decided(name);
-  const { acceptedAt, discardedAt } = decided;
-  const held = [acceptedAt, discardedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
+  const { creations, removals } = decided;
+  const held = [
+    ...[creations, removals].flatMap(({ acceptedAt, discardedAt }) => [acceptedAt, discardedAt]),
+    ...(lastSweep?.held ?? []).map((one) => one.at),
+  ];
   const heldMs = held.map((time) => Date.parse(time ?? '') || 0);
   return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), ...decided };
 }
 
 /** New records that the last complete sweep held wait further, or pass because a person accepted or discarded them. */
 export async function firstVerdict({ name, deps: { store }, state: { lastSweep } }: FeedList): Promise<Verdict> {
-  const { acceptedAt, discardedAt } = await store.decided(name);
+  const { acceptedAt, discardedAt } = (await store.decided(name)).creations;
   const held = heldOf(lastSweep?.held, 'creations');
   if (held === undefined) return NO_VERDICT;
   const passes = {

@@ -20,9 +20,9 @@ export function isFinished({ lastSweep, hasUndecided }: FeedList, checkpoint: Ch
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function finishSweep(list: FeedList): Promise<SweepSummary> {
   const { deps, name, options } = list;
-  const decided = await afterHeld(list);
-  const creations = heldCreations(list, decided.at);
-  const { held, pages } = await finishRemovals(list, { ...decided, creations });
+  const { at, snapshots, removals } = await afterHeld(list);
+  const creations = heldCreations(list, at);
+  const { held, pages } = await finishRemovals(list, { at, snapshots, decision: removals, creations });
   list.expect(await deps.store.promotePages(name, { token: options.token, ...pages }));
   const summary = summarise(
     list,

@@ -1,5 +1,5 @@
 /** Finds the records that a complete sweep did not show, and commits what `detect/removal.ts` decides about them. */
-import { heldOf, type Held } from '../detect/held.js';
+import { heldOf, type Decided, type Held } from '../detect/held.js';
 import { knownSeen } from '../detect/creation.js';
 import { isKnownByContent } from '../detect/identity.js';
 import { DISCARDED, GONE, isInList, isStored } from '../detect/record-state.js';
@@ -65,13 +65,13 @@ export async function finishRemovals(
   list: FeedList,
   decided: {
     at: string;
-    acceptedAt: string | null;
-    discardedAt: string | null;
+    decision: Decided;
     snapshots: number;
     creations: Held | null;
   },
 ): Promise<{ held: Held | null; pages: FinishedPages }> {
-  const { at, acceptedAt, discardedAt, snapshots, creations } = decided;
+  const { at, snapshots, creations } = decided;
+  const { acceptedAt, discardedAt } = decided.decision;
   const { counts, readAt = at, takesOver, unnamed = 0 } = list.checkpoint;
   const { membership, left, pages } = await readMembershipChange(list);
   if (takesOver === true) {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
 import { heldExample, type Held, type HeldExample } from '../detect/held.js';
 import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
-import { HELD_EXAMPLES, type Membership } from './sweep-state.js';
+import { decisionField, HELD_EXAMPLES, type Decision, type Membership } from './sweep-state.js';
 import { readSummary } from './checkpoint.js';
 import { usage } from '../../kit/errors.js';
 import type { WorkspaceRedis } from '../../redis/keys.js';
@@ -62,31 +62,35 @@ export function membershipStore(scope: WorkspaceRedis) {
 
 function heldDecisions(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
-  const decideHeld = async (list: ListName, as: string, before: string): Promise<readonly Held[]> => {
+  const decideHeld = async (list: ListName, as: Decision, what: Held['what'] | undefined): Promise<readonly Held[]> => {
     const sweep = keys.sweep(workspace, list);
-    const [swept = null, discardedAt = null] = await redis.hmget(sweep, 'lastSweep', 'discardedAt');
-    const { held = [] } = readSummary(swept, scope, list) ?? {};
-    const last = held
-      .map(({ at }) => at)
-      .sort()
-      .at(-1);
-    // A sweep that is being finished may already have stored what it discards.
-    if (as === 'acceptedAt' && last !== undefined && discardedAt !== null && discardedAt >= last)
-      throw usage(
-        `List "${list}": what is held has been discarded, which the next complete sweep carries out. It can no longer be accepted.`,
-      );
-    if (last !== undefined) await redis.multi().hset(sweep, as, last).hdel(sweep, before).exec();
-    return held;
+    const held = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list)?.held ?? [];
+    const meant = held.filter((one) => what === undefined || one.what === what);
+    for (const { what: kind, at } of meant) {
+      const discardedAt = await redis.hget(sweep, decisionField('discardedAt', kind));
+      // A sweep that is being finished may already have stored what it discards.
+      if (as === 'acceptedAt' && discardedAt !== null && discardedAt >= at)
+        throw usage(
+          `List "${list}": what is held has been discarded, which the next complete sweep carries out. It can no longer be accepted.`,
+        );
+    }
+    const decisions = redis.multi();
+    const other = as === 'acceptedAt' ? 'discardedAt' : 'acceptedAt';
+    for (const { what: kind, at } of meant)
+      decisions.hset(sweep, decisionField(as, kind), at).hdel(sweep, decisionField(other, kind));
+    await decisions.exec();
+    return meant;
   };
   return {
-    /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
-    acceptHeld: async (list: ListName): Promise<readonly Held[]> => await decideHeld(list, 'acceptedAt', 'discardedAt'),
+    /** Accepts what the last complete sweep held, or one kind of it; the next one reports it. Returns what that was. */
+    acceptHeld: async (list: ListName, what?: Held['what']): Promise<readonly Held[]> =>
+      await decideHeld(list, 'acceptedAt', what),
     /**
-     * Lets the next complete sweep decide without events what the last one held: missing records are no longer in the list, new ones are
-     * stored. Both are said to be discarded (detect/record-state.ts). Returns what that was.
+     * Lets the next complete sweep decide without events what the last one held, or one kind of it: missing records are no longer in the list, new
+     * ones are stored. Both are said to be discarded (detect/record-state.ts). Returns what that was.
      */
-    discardHeld: async (list: ListName): Promise<readonly Held[]> =>
-      await decideHeld(list, 'discardedAt', 'acceptedAt'),
+    discardHeld: async (list: ListName, what?: Held['what']): Promise<readonly Held[]> =>
+      await decideHeld(list, 'discardedAt', what),
     /** The ids of some records that the last complete sweeps missed. */
     async someMissing(list: ListName, count: number): Promise<string[]> {
       return [...(await readMissing(scope, list)).keys()].slice(0, count);

@@ -12,7 +12,8 @@ import { isoTime, type Clock } from '../../kit/clock.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
-import { SNAPSHOTS_FIELD } from './sweep-state.js';
+import { HELD_KINDS } from '../detect/held.js';
+import { decisionField, SNAPSHOTS_FIELD } from './sweep-state.js';
 import { recordsIn, unpackAll } from './stored-records.js';
 import type { SerialisedRecord } from './sweep-state.js';
 
@@ -60,7 +61,9 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const condition = async (workspace: string, list: ListName, least = 0): Promise<ListCondition> => {
     const options = configured(workspace, list);
     const hash = keys.sweep(workspace, list);
-    const [lastSweep = null, ...decided] = await redis.hmget(hash, 'lastSweep', 'baselineAt', 'discardedAt', 'quietly');
+    const discarded = HELD_KINDS.map((what) => decisionField('discardedAt', what));
+    const fields = ['baselineAt', ...discarded, 'quietly'];
+    const [lastSweep = null, ...decided] = await redis.hmget(hash, 'lastSweep', ...fields);
     const [baselineAt = null] = decided;
     const summary = readSummary(lastSweep, { keys, workspace }, list);
     const { epoch = 0, held = [], unreadable = [] } = summary ?? {};

@@ -1,6 +1,6 @@
 /** The values that a sweep exchanges with its store, and the schemas that check their JSON. */
 import { z } from 'zod';
-import { heldSchema, type HeldExample } from '../detect/held.js';
+import { heldSchema, type Decided, type Held, type HeldExample } from '../detect/held.js';
 import { namedFieldSchema } from '../detect/named-fields.js';
 import { restlessField } from '../detect/restless.js';
 import { pastDrift, type DriftedField } from '../detect/schema-drift/drift.js';
@@ -303,3 +303,7 @@ export type Learned = z.infer<typeof learnedSchema>;
 
 /** The field of the hash of a list's sweeps that names some held new records. */
 export const HELD_EXAMPLES = 'heldExamples';
+
+export type Decision = keyof Decided;
+/** The field of a list's sweep that has a decision about held records of one kind. */
+export const decisionField = (decision: Decision, what: Held['what']): string => `${decision} ${what}`;

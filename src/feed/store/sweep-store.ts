@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
+import { HELD_KINDS, type Decided, type Held } from '../detect/held.js';
 import { driftedField } from '../detect/schema-drift/drift.js';
 import { ROWS, schemaFrom, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { Redis } from '../../redis/client.js';
 import {
+  decisionField,
   storedPageSchema,
+  type Decision,
   type AcquireResult,
   type CommitResult,
   type FencingToken,
@@ -254,18 +257,23 @@ export function rowsIn({ keys, workspace }: WorkspaceKeys, list: ListName, rows:
   return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
 }
 
-/**
- * Reads when a person decided about held records, ISO 8601: what was held by then is accepted, or discarded; null when no person decided so.
- * `snapshots`: how many snapshots of the list were begun.
- */
+/** Reads what a person decided about held records of each kind. `snapshots`: how many snapshots of the list were begun. */
 async function readDecided({ redis, keys, workspace }: WorkspaceRedis, list: ListName) {
   const hash = keys.sweep(workspace, list);
-  const fields = ['acceptedAt', 'discardedAt', SNAPSHOTS_FIELD] as const;
-  const [accepted = null, discarded = null, snapshots = null] = await redis.hmget(hash, ...fields);
+  const fields = HELD_KINDS.flatMap((what) => [decisionField('acceptedAt', what), decisionField('discardedAt', what)]);
+  const [snapshots = null, ...decisions] = await redis.hmget(hash, SNAPSHOTS_FIELD, ...fields);
   const at = { what: 'when a person accepted held records', key: hash } as const;
+  const timeOf = (decision: Decision, what: Held['what']): string | null => {
+    const field = decisionField(decision, what);
+    return readTime(decisions[fields.indexOf(field)] ?? null, { ...at, field });
+  };
+  const of = (what: Held['what']): Decided => ({
+    acceptedAt: timeOf('acceptedAt', what),
+    discardedAt: timeOf('discardedAt', what),
+  });
   return {
-    acceptedAt: readTime(accepted, { ...at, field: 'acceptedAt' }),
-    discardedAt: readTime(discarded, { ...at, field: 'discardedAt' }),
+    creations: of('creations'),
+    removals: of('removals'),
     snapshots: snapshots === null ? 0 : readCount(hash, SNAPSHOTS_FIELD, snapshots),
   };
 }

@@ -4,12 +4,19 @@ import type { SubscriptionStatus } from './status.js';
 
 const WAYS = ['held', 'unreadable', 'dead', 'dropped'] as const;
 
-export function incompleteFacts({ name, incomplete }: SubscriptionStatus): { workspace: string; facts: Facts }[] {
+export function incompleteFacts({
+  name,
+  title,
+  incomplete,
+}: SubscriptionStatus): { workspace: string; facts: Facts }[] {
   return [...new Set(incomplete.map(({ workspace }) => workspace))].map((workspace) => {
     const own = incomplete.filter((one) => one.workspace === workspace);
     const counts = Object.fromEntries(WAYS.map((way) => [way, own.reduce((sum, one) => sum + one[way], 0)]));
     const records = own.flatMap((one) => one.records).join(', ');
     const among = records === '' ? {} : { among: 'incomplete.among', records };
-    return { workspace, facts: { name, lists: own.map(({ list }) => list).join(', '), ...counts, ...among } };
+    return {
+      workspace,
+      facts: { name, called: title ?? name, lists: own.map(({ list }) => list).join(', '), ...counts, ...among },
+    };
   });
 }

@@ -25,13 +25,17 @@ export function subscriptionProblems({ at, subscriptions, processes }: Observed)
 }
 
 function trouble(
-  { name }: SubscriptionStatus,
+  { name, title }: SubscriptionStatus,
   severity: Problem['severity'],
   kind: Problem['kind'],
   facts: Facts,
   since: string | null = null,
 ): Problem {
-  return problem(severity, kind, { subject: `subscription:${name}`, since, facts: { name, ...facts } });
+  return problem(severity, kind, {
+    subject: `subscription:${name}`,
+    since,
+    facts: { name, called: title ?? name, ...facts },
+  });
 }
 
 export function unconfigured({ unconfigured: found }: Observed): Problem[] {

@@ -208,7 +208,8 @@ function titleOf(event: ChangeEvent, { formats, words }: Said): string {
       LONGEST_TITLE,
     );
   const [what = '', name = ''] = event.subject.split(/:(.*)/s);
-  const place = what === 'list' ? words.word('list', name) : `${words.word('place', what)} ${name}`;
+  const { called = name } = event.data.notice.facts ?? {};
+  const place = what === 'list' ? words.word('list', name) : `${words.word('place', what)} ${called}`;
   return [workspaceOf(event), ...(name === '' ? [] : [place])].join(', ');
 }
 

@@ -344,6 +344,7 @@ export const rulePreview = z.union([
     since: iso,
     read: count.describe('events'),
     selected: count,
+    perDay: z.array(count).describe('these by day, that of the last 24 hours first; of what is unchanged, empty'),
     examples: z
       .array(
         z.strictObject({

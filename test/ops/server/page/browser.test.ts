@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await feed.pause('orders', 'the receiver is being moved');
     const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale: 'ko-KR' });
     const first = page.getByRole('listitem').filter({ hasText: 'subscription.disabled' });
-    await first.getByText('구독이 일시 중지되었습니다').waitFor();
+    await first.getByText('받는 곳이 일시 중지되었습니다').waitFor();
     await first.getByText('로그 원문').click();
     await first
       .getByText(/the receiver is being moved/)

@@ -1,0 +1,41 @@
+/** What subscriptions are called: a rule by its title and the destination that it sends to, others by their name. The id is an addition. */
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useMemo } from 'preact/hooks';
+import type { Status } from './api.js';
+import { usePreferences } from './preferences.js';
+
+interface Called {
+  title: string;
+  to: string | null;
+  handler: string;
+}
+
+const Context = createContext<ReadonlyMap<string, Called>>(new Map());
+
+export function NamesProvider({ status, children }: { status: Status | null; children: ComponentChildren }) {
+  const all = status?.subscriptions ?? [];
+  const key = JSON.stringify(all.map(({ name, title, to }) => [name, title, to]));
+  const names = useMemo(
+    () => new Map(all.map(({ name, title, to, handler }) => [name, { title: title ?? name, to, handler }])),
+    [key],
+  );
+  return <Context.Provider value={names}>{children}</Context.Provider>;
+}
+
+/** Says what a subscription is called; its name where that is not known (any more). */
+export function useNames(): (name: string) => string {
+  const names = useContext(Context);
+  return (name) => names.get(name)?.title ?? name;
+}
+
+/** Its title, and small what it sends to and its id. `plain`: without the id. */
+export function Named({ name, plain = false }: { name: string; plain?: boolean }) {
+  const { word } = usePreferences();
+  const { title, to, handler } = useContext(Context).get(name) ?? { title: name, to: null, handler: '' };
+  const small = [to ?? (handler === '' ? '' : word('handler', handler)), ...(title === name || plain ? [] : [name])];
+  return (
+    <>
+      {title} <span class="quiet small">{small.filter((one) => one !== '').join(' · ')}</span>
+    </>
+  );
+}
