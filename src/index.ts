@@ -72,6 +72,8 @@ export type {
   TestOutcome,
   Transform,
 } from './delivery/handlers/handler.js';
+export { email, type EmailOptions } from './delivery/handlers/email/email.js';
+export type { People, PersonAddresses } from './delivery/handlers/people.js';
 export type { ChangeCondition } from './delivery/handlers/change-condition.js';
 export type { Comparison, Conditions } from './delivery/handlers/where.js';
 export { message, type MessageOptions } from './delivery/handlers/message/message.js';

@@ -10,6 +10,7 @@ import { usage } from '../src/kit/errors.js';
 import { builtInLists, withBuiltIn, type ListName } from '../src/crm/lists/lists.js';
 import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
+import type { People } from '../src/delivery/handlers/people.js';
 import type { Surroundings } from '../src/delivery/run/attempt.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
@@ -68,7 +69,7 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
 
 /** The configuration may no longer name a workspace whose events are still in the queues. */
 const NO_SURROUNDINGS: Surroundings = {
-  ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() },
+  ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map(), people: {} },
   comparisonOf: () => undefined,
   record: () => Promise.resolve(null),
 };
@@ -99,14 +100,14 @@ export async function storedRecord(
 /** What was stored before a list was switched off is not what the CRM has. */
 function surroundings(
   { language, timeZone, lists, links }: WorkspaceConfig,
-  { store, ruled }: { store: SweepStore; ruled: ReadonlyMap<ListName, ListWithRules> },
+  { store, ruled, people }: { store: SweepStore; ruled: ReadonlyMap<ListName, ListWithRules>; people: People },
 ): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
   const kept = new Set(
     Object.values(lists).flatMap((one) => (one.enabled && !one.descriptor.recognisedOnly ? [one.descriptor.name] : [])),
   );
   return {
-    ...{ language, timeZone, lists: known, links: linksByObject(links, known) },
+    ...{ language, timeZone, lists: known, links: linksByObject(links, known), people },
     comparisonOf: (object) => [...ruled.values()].find(({ descriptor }) => descriptor.object === object)?.rules,
     async record(word, id) {
       const list = listsForWord(word, known).find((name) => kept.has(name));
@@ -175,7 +176,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     /** As far as this process polls. */
     asked,
     edits: actors.edits,
-    surroundings: surroundings(config, { store, ruled }),
+    surroundings: surroundings(config, { store, ruled, people: context.config.people }),
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

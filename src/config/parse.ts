@@ -51,7 +51,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     const found = result.error.issues.flatMap((issue) => problemsOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...found, ...problems]);
   }
-  const { workspaces, destinations, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
+  const { workspaces, destinations, people, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
   const lists = listsOf(workspaces);
   const path = result.data.rules === undefined ? null : resolve(folder, result.data.rules);
   const file = path === null ? null : rulesFileOf(path, nameOf(path), options);
@@ -83,6 +83,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
       ...ruled.flatMap(({ enabled, subscription }) => (enabled ? [subscription] : [])),
     ],
     destinations,
+    people,
     rules: file && { ...file, all: ruled },
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,

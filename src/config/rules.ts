@@ -42,8 +42,13 @@ const {
   include,
   language,
 } = subscriptionShape;
-const { digest, mostPerMinute, template } = messageOptions.shape;
-const OF_CHATS = ['digest', 'mostPerMinute', 'template'] as const;
+const { digest, mostPerMinute, mention, template } = messageOptions.shape;
+/** What only some destinations have. */
+const OF_MESSAGES = {
+  message: [],
+  email: ['mostPerMinute', 'mention'],
+  webhook: ['digest', 'mostPerMinute', 'mention', 'template'],
+} as const;
 
 const A_FILE = 'an object { "rules": [ … ] }';
 
@@ -69,6 +74,7 @@ const ruleOptions = strictOptions({
     language,
     digest,
     mostPerMinute,
+    mention,
   },
   where: where.refine((given) => given === undefined || countConditions(Object(given) as object) <= MOST_CONDITIONS, {
     error: `at most ${MOST_CONDITIONS} conditions`,
@@ -220,8 +226,7 @@ function destinationOf(to: string, options: object, { destinations }: KnownToRul
     const allowed = names.length === 0 ? 'nothing, as the configuration names no destinations' : names.join(', ');
     return [{ path: ['to'], problem: `there is no destination "${to}"${didYouMean(to, names)}; allowed: ${allowed}` }];
   }
-  if (destination.handler === 'message') return [];
-  const ofChats = OF_CHATS.filter((option) => option in options);
+  const ofChats = OF_MESSAGES[destination.handler].filter((option) => option in options);
   return ofChats.map((option) => ({ path: [option], problem: `found it, and "${to}" is no chat; allowed: for chats` }));
 }
 

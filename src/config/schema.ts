@@ -12,6 +12,7 @@ import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from 
 import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { SubscriptionOptions } from '../delivery/handlers/options.js';
+import { peopleShape } from '../delivery/handlers/people.js';
 import { apiToken, baseUrl } from '../kit/schema/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
@@ -307,7 +308,7 @@ export const configSchema = strictOptions({
     .readonly()
     .default([]),
   /**
-   * Where rules may send to, by name: a chat (`handler: 'message'`) or a webhook (`handler: 'webhook'`), with the options of that handler that concern
+   * Where rules may send to, by name: a chat (`handler: 'message'`), a mailbox (`'email'`) or a webhook (`'webhook'`), with the options of that handler that concern
    * the address. A person who makes a rule on the page chooses a name, and sees no address and no secret. @defaultValue none
    */
   destinations: z
@@ -316,6 +317,7 @@ export const configSchema = strictOptions({
     })
     .readonly()
     .default({}),
+  ...peopleShape,
   /** The file with the rules that are made on the page, from the folder of this file: `'./changefeed.rules.json'`. @defaultValue no rules */
   rules: matching(/\.json$/, 'the name of a file that ends in .json').optional(),
   /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */
@@ -345,14 +347,12 @@ export interface SubscriptionData extends SubscriptionOptions {
 }
 
 /** The configuration as a user writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
-
 export interface ConfigInput extends z.input<typeof configSchema> {}
 
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
 export type ListConfig = Readonly<Omit<CommonListOptions, 'interval'>> & {
-  /** Records are stored whole. */
   /** What the list is. */
   readonly descriptor: ListDescriptor;
   /** The shortest time from the start of one sweep to the start of the next; null: as often as the budget allows. */

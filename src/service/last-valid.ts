@@ -92,7 +92,7 @@ function configOf(kept: z.output<typeof keptSchema>, redis: Config['redis']): Co
     return withLists({ ...one, ...where, handle: notHere } as unknown as Subscription, lists);
   });
   const http = configSchema.shape.http.parse({ enabled: false });
-  const nothing = { destinations: {}, rules: null, serve: null, telemetry: false } as const;
+  const nothing = { destinations: {}, people: {}, rules: null, serve: null, telemetry: false } as const;
   return { workspaces, subscriptions, audit, log, deadLetters, redis, http, ...nothing };
 }
 

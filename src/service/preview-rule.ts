@@ -7,7 +7,7 @@ import { SERVICES } from '../delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../delivery/handlers/message/template.js';
 import { periodOf } from '../delivery/moments.js';
 import { linkFor } from '../delivery/run/digest-call.js';
-import { DigestSums, NAMED } from '../delivery/run/summary.js';
+import { DigestSums, NAMED } from '../delivery/handlers/summary.js';
 import { trySubscription, type TryCall } from '../delivery/ask/try.js';
 import type { Tried } from '../delivery/ask/tried.js';
 import { listOf } from '../events/envelope.js';

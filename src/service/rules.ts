@@ -14,7 +14,7 @@ import { FIRST_ANSWER_MS } from '../delivery/ask/try.js';
 import { textOfValue, titleOfEvent } from '../events/describe.js';
 import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { Destination } from '../delivery/handlers/destinations.js';
+import { placeOfDestination, type Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
@@ -200,8 +200,8 @@ function read(
 async function stateOf(context: AppContext, workspaces: Workspaces): ReturnType<PageRules['state']> {
   const { config } = context;
   const { file, rules, problems } = rulesOf(config);
-  const destinations = Object.entries(config.destinations).map(([name, { handler, url }]) => {
-    return { name, handler, place: URL.canParse(url) ? new URL(url).host : '' };
+  const destinations = Object.entries(config.destinations).map(([name, one]) => {
+    return { name, handler: one.handler, place: placeOfDestination(one) };
   });
   const neverHolds = createNeverHolds(context, workspaces);
   const described = rules.map(async ({ id, enabled, data, subscription }) => {

@@ -114,10 +114,10 @@ const NO_MARKS: OnceStore = {
 };
 
 /** Of a workspace whose records are not read. */
-function surroundingsIn({ workspaces }: Config, name: string): Surroundings {
+function surroundingsIn({ workspaces, people }: Config, name: string): Surroundings {
   const { language = 'en', timeZone = 'UTC' } = workspaces.find((one) => one.name === name) ?? {};
   return {
-    ...{ language, timeZone, lists: listsOf(workspaces), links: new Map() },
+    ...{ language, timeZone, lists: listsOf(workspaces), links: new Map(), people },
     comparisonOf: () => undefined,
     record: () => Promise.resolve(null),
   };

@@ -4,6 +4,7 @@ import type { CrmRecord } from '../crm/record.js';
 import { contextFor, Interrupt, type ContextOptions } from '../delivery/run/attempt.js';
 import { defineHandler } from '../delivery/handlers/define.js';
 import type { HandlerContext, Subscription } from '../delivery/handlers/handler.js';
+import type { People } from '../delivery/handlers/people.js';
 import { systemClock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
 import type { Language } from '../words/words.js';
@@ -39,6 +40,8 @@ export interface FakeContextOptions {
   replay?: boolean;
   /** What `records.get` finds: records by the name of their list. @defaultValue none */
   records?: Readonly<Partial<Record<ListName, readonly CrmRecord[]>>>;
+  /** Where people of the CRM are reached, by name or id. @defaultValue nobody */
+  people?: People;
   /** What earlier attempts did by `once`, by its key. @defaultValue nothing */
   effects?: Readonly<Record<string, EffectState>>;
 }
@@ -73,6 +76,7 @@ export function fakeSurroundings({
   language,
   timeZone,
   records = {},
+  people = {},
   effects: given = {},
 }: FakeContextOptions) {
   const lines: LogLine[] = [];
@@ -86,6 +90,7 @@ export function fakeSurroundings({
     timeZone: timeZone ?? 'Asia/Seoul',
     lists: builtInLists,
     links: new Map<string, string>(),
+    people,
     comparisonOf: () => undefined,
     record,
   };

@@ -5,12 +5,19 @@
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import { compileSelection, explainSelection, type RefusedBy } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
-import { attemptDelivery, callWithin, contextFor, statusIn, type ContextOptions } from '../delivery/run/attempt.js';
+import {
+  attemptDelivery,
+  callWithin,
+  contextFor,
+  resultIn,
+  type AttemptResult,
+  type ContextOptions,
+} from '../delivery/run/attempt.js';
 import { decideRetry } from '../delivery/failure.js';
 import { isDisabling, retryAfterMsOf } from '../delivery/handlers/errors.js';
 import type { DigestSummary, Subscription } from '../delivery/handlers/handler.js';
 import { isOpen, mergeChanges } from '../delivery/run/merge-changes.js';
-import { DigestSums } from '../delivery/run/summary.js';
+import { DigestSums } from '../delivery/handlers/summary.js';
 import { usage } from '../kit/errors.js';
 import { fakeSurroundings, type FakeContextOptions, type LogLine } from './fake-context.js';
 
@@ -144,8 +151,7 @@ async function runOne(
   const delivery = { id: `${event.id}.0-1`, logId: '0-1', workspace: workspaceOf(event), event };
   const outcome = await outcomeOf(options, async () => {
     const answer = await attemptDelivery({ ...options, delivery });
-    if (answer.outcome === 'skipped') return { outcome: 'skipped', because: 'where' };
-    return { outcome: 'delivered', ...(answer.status !== undefined && { status: answer.status }) };
+    return runOutcomeOf(answer);
   });
   return { ...outcome, ids: of.length === 1 ? [id] : of.map((one) => one.id), event: handled };
 }
@@ -161,12 +167,16 @@ async function runDigest(
   const digest = sums.summary({ workspace, events: () => each(events) });
   const about = { workspace, effectsOf: digest.id, facts: { digest: digest.id } };
   const outcome = await outcomeOf(options, async () => {
-    const status = statusIn(
-      await callWithin(() => subscription.handleDigest?.(digest, contextFor(options, about)), options),
+    return runOutcomeOf(
+      resultIn(await callWithin(() => subscription.handleDigest?.(digest, contextFor(options, about)), options)),
     );
-    return { outcome: 'delivered', ...(status !== undefined && { status }) };
   });
   return { ...outcome, ids: events.map(({ id }) => id), event: null, digest };
+}
+
+function runOutcomeOf(answer: AttemptResult): RunOutcome {
+  if (answer.outcome === 'skipped') return { outcome: 'skipped', because: answer.why };
+  return { outcome: 'delivered', ...(answer.status !== undefined && { status: answer.status }) };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the events of the log, which are awaited

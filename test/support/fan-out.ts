@@ -73,6 +73,7 @@ export const NO_SURROUNDINGS: Surroundings = {
   timeZone: 'Asia/Seoul',
   lists: builtInLists,
   links: new Map(),
+  people: {},
   comparisonOf: () => undefined,
   record: () => Promise.resolve(null),
 };

@@ -39,6 +39,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     replay: false,
     language: 'en' as const,
     timeZone: 'Asia/Seoul',
+    people: {},
     records: { get: () => Promise.resolve(null) },
     once: async (_key: string, effect: () => unknown) => {
       await effect();

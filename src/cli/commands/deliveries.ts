@@ -112,6 +112,7 @@ const SKIPPED: Readonly<Record<string, string>> = {
   merged: 'merged',
   gone: 'the log had dropped it',
   dropped: 'dropped by a person',
+  'no-address': 'the person in charge has no address in `people`',
 };
 
 function painted(row: DeliveryRow, { green, yellow, red, dim }: Colours): string {

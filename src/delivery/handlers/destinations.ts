@@ -5,7 +5,8 @@ import { strictOptions } from '../../kit/schema/fields.js';
 import { problemsIn, type ConfigProblem, type Path } from '../../kit/schema/problem.js';
 import { endpointShape } from './http/endpoint.js';
 import { parseOptions } from './kind.js';
-import { chatShape } from './message/chat.js';
+import { mailShape } from './email/email.js';
+import { aboutShape, chatShape } from './message/chat.js';
 import { buildSubscription } from './registry.js';
 import { webhookOptions } from './webhook/webhook.js';
 
@@ -13,7 +14,8 @@ const { secret, format, headers, thin } = webhookOptions.shape;
 
 /** What a destination may have, by its `handler`: where something is sent, and nothing about what. */
 export const DESTINATIONS = {
-  message: strictOptions({ ...endpointShape, ...chatShape }),
+  email: strictOptions(mailShape),
+  message: strictOptions({ ...endpointShape, ...chatShape, ...aboutShape }),
   webhook: strictOptions({ ...endpointShape, secret, format, headers, thin }),
 };
 
@@ -22,6 +24,12 @@ export type Destination = {
     (typeof DESTINATIONS)[Handler]
   >;
 }[keyof typeof DESTINATIONS];
+
+/** The host, as a person may see it. */
+export function placeOfDestination(destination: Destination): string {
+  const address = 'server' in destination ? destination.server : destination.url;
+  return URL.canParse(address) ? new URL(address).host : '';
+}
 
 /** A person reads the name. */
 const LONGEST_NAME = 64;
@@ -41,7 +49,7 @@ function problemsOfOne(given: unknown, path: Path): ConfigProblem[] {
   const kind = Object.keys(DESTINATIONS).find((one) => one === handler) as keyof typeof DESTINATIONS | undefined;
   if (kind === undefined) {
     const found = typeof handler === 'string' ? JSON.stringify(handler.slice(0, 40)) : describe(handler);
-    return [{ path: [...path, 'handler'], problem: `found ${found}; allowed: "message" or "webhook"` }];
+    return [{ path: [...path, 'handler'], problem: `found ${found}; allowed: "message", "email" or "webhook"` }];
   }
   try {
     parseOptions(DESTINATIONS[kind], options, kind);

@@ -42,13 +42,21 @@ export const digestOptions = strictOptions({
     quiet,
   }));
 
+type DigestInput = z.input<typeof digestOptions>;
+
+/** `digest: false` says that there is none, where another destination or handler has one. */
+export const digestOrNone = z.preprocess(
+  (given: DigestInput | false | undefined) => (given === false ? undefined : given),
+  digestOptions.optional(),
+);
+
 /** Options of the handlers that can send digests. */
 export const digestShape = {
   /**
    * One message about all events since the last one: `{ every: '1h' }`, or `{ at: '09:00', days: 'mon-fri' }` in the workspace's time
-   * zone. The events wait in the log, not in the queue. @defaultValue each event is handled by itself
+   * zone. The events wait in the log, not in the queue. `false`: each event is handled by itself. @defaultValue false; email `{ at: '09:00' }`
    */
-  digest: digestOptions.optional(),
+  digest: digestOrNone,
 };
 
 export type DigestOptions = z.input<z.ZodObject<typeof digestShape>>;

@@ -7,6 +7,7 @@ import type { Include } from '../../events/related.js';
 import type { Log } from '../../kit/log.js';
 import type { WorkspaceTodos } from '../../crm/todo-counts.js';
 import type { Language } from '../../words/words.js';
+import type { People } from './people.js';
 
 /** Everything a handler gets besides the event. */
 export interface HandlerContext {
@@ -24,6 +25,8 @@ export interface HandlerContext {
   readonly language: Language;
   /** The time zone of the workspace, an IANA name. */
   readonly timeZone: string;
+  /** Where people of the CRM are reached: `people` of the configuration. */
+  readonly people: People;
   /** The stored records of the workspace, as the feed knows them now. It sends no request to the CRM. */
   readonly records: StoredRecords;
   /** True if sent again by a replay; event and id are the same as the first time. */
@@ -52,10 +55,14 @@ export type OnceOutcome = 'ran' | 'before' | 'unknown';
 /** Runs an effect unless it has run for this event and key. */
 export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
-/** Nothing, or the status of HTTP with which a receiver has accepted the event: the receipt of the delivery shows it. */
-// A handler that returns nothing has the type void.
-// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
-export type HandleResult = void | { readonly status: number };
+/**
+ * What the receipt of the delivery shows. Nothing; the status with which a receiver has accepted the event, and in `words` what else is to be
+ * known, without contents of records; or `skipped`: nothing was sent, as the person in charge has no address.
+ */
+export type HandleResult =
+  // A handler that returns nothing has the type void.
+  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+  void | { readonly status?: number; readonly words?: string } | { readonly skipped: 'no-address' };
 
 /** See `HandlerOptions` for what it may throw; `DisableSubscriptionError` pauses the subscription until it is resumed. */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => HandleResult | Promise<HandleResult>;

@@ -1,6 +1,7 @@
 /** To add one: a folder with `defineKind` (smallest: `ndjson/`), a line in `KINDS`, an export in `src/index.ts`. */
 import { describe, type ChangefeedError } from '../../kit/errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
+import { emailKind } from './email/email.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { optionsError } from '../../kit/schema/problem.js';
 import type { Subscription } from './handler.js';
@@ -11,7 +12,15 @@ import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [bullmqKind, messageKind, ndjsonKind, postgresKind, todoReportKind, webhookKind];
+export const KINDS: readonly Kind[] = [
+  bullmqKind,
+  emailKind,
+  messageKind,
+  ndjsonKind,
+  postgresKind,
+  todoReportKind,
+  webhookKind,
+];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
 const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(

@@ -36,9 +36,12 @@ export const deliveryRow = z
       .string()
       .nullable()
       .describe(
-        'the code or class of the error. With `skipped`: `where`, `cancelled-out`, `not-selected`, `merged`, `gone` (from the log), `dropped` (by a person)',
+        'the code or class of the error. With `skipped`: `where`, `cancelled-out`, `not-selected`, `merged`, `gone` (from the log), `dropped` (by a person), `no-address` (of the person in charge)',
       ),
-    words: z.string().nullable().describe('what the receiver said about a failure'),
+    words: z
+      .string()
+      .nullable()
+      .describe('what the receiver said about a failure; of a digest to people in charge, whom it did not reach'),
     nextAttemptAt: iso.nullable(),
     origin: z.string().nullable().describe('the replay (`r…`) or snapshot (`s…`) that sent it; null: the log'),
     mergedInto: z.string().nullable().describe('the id of the event into which it was merged'),

@@ -27,12 +27,12 @@ export interface Noted {
   digest?: Receipt['digest'];
 }
 
-/** Why an event left without its handler being called. `where`: it no longer selects. `gone`: the log has dropped the event. */
-export type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped';
+/** Why an event was not sent. `where`: it no longer selects. `gone`: the log has dropped the event. `no-address`: of the person in charge. */
+export type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped' | 'no-address';
 
 /** How an attempt ended. `skipped`: there was none. */
 export type Ended =
-  | { outcome: 'delivered'; attempt: number; ms: number; status: number | undefined }
+  | { outcome: 'delivered'; attempt: number; ms: number; status: number | undefined; words?: string | undefined }
   | { outcome: 'retry'; failure: FailedAttempt; nextAtMs?: number | undefined }
   | { outcome: 'dead'; failure: FailedAttempt }
   | { outcome: 'skipped'; why: Skipped; into?: string };
@@ -63,7 +63,10 @@ export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noti
 
 function aboutEnd(ended: Ended, endedAtMs: number, { subscription: { receipts }, logAgeMs = 0 }: Noting) {
   const { outcome } = ended;
-  if (outcome === 'delivered') return { outcome, ms: ended.ms, attempt: ended.attempt, status: ended.status ?? 0 };
+  if (outcome === 'delivered') {
+    const { words = '', ms, attempt, status = 0 } = ended;
+    return { outcome, ms, attempt, status, ...(words !== '' && { words: shorten(printable(words), LONGEST_WORDS) }) };
+  }
   if (outcome === 'skipped') {
     const { why: error, into } = ended;
     return { outcome, ms: 0, attempt: 0, status: 0, error, ...(into !== undefined && { into }) };

@@ -10,9 +10,10 @@ import { formatDuration } from '../../kit/duration.js';
 import type { Log } from '../../kit/log.js';
 import { isStatus } from '../handlers/errors.js';
 import type { HandlerContext, Once, Subscription } from '../handlers/handler.js';
+import type { People } from '../handlers/people.js';
 import { idsOf, isOfSnapshot, replayOf, type Delivery } from '../deliveries.js';
 import { isErrorLike } from '../failure.js';
-import { digestOfOne } from './summary.js';
+import { digestOfOne } from '../handlers/summary.js';
 import type { OnceStore } from './once.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { linkOf, referencesOf, relatedRecord, type Include, type Links } from '../../events/related.js';
@@ -66,8 +67,10 @@ export interface AttemptOptions extends ContextOptions {
   delivery: Delivery;
 }
 
-/** `skipped`: `where` does not select the event, so its handler was not called. */
-export type AttemptResult = { outcome: 'handled'; status: number | undefined } | { outcome: 'skipped' };
+/** `skipped`: `where` does not select the event, so its handler was not called; or the handler had nobody to send it to. */
+export type AttemptResult =
+  | { outcome: 'handled'; status: number | undefined; words?: string | undefined }
+  | { outcome: 'skipped'; why: 'where' | 'no-address' };
 
 const SKIPPED = Symbol('skipped');
 
@@ -75,13 +78,18 @@ export async function attemptDelivery(options: AttemptOptions): Promise<AttemptR
   const { event, workspace } = options.delivery;
   const call = (shaped: ChangeEvent | null): unknown => (shaped === null ? SKIPPED : callHandler(options, shaped));
   const answer = await callWithin(() => after(shapeEvent(event, workspace, options), call), options);
-  return answer === SKIPPED ? { outcome: 'skipped' } : { outcome: 'handled', status: statusIn(answer) };
+  return answer === SKIPPED ? { outcome: 'skipped', why: 'where' } : resultIn(answer);
 }
 
 /** A handler may return anything, such as the whole answer of its receiver. */
-export function statusIn(answer: unknown): number | undefined {
-  const { status } = Object(answer) as { status?: unknown };
-  return isStatus(status) ? status : undefined;
+export function resultIn(answer: unknown): AttemptResult {
+  const { status, words, skipped } = Object(answer) as { status?: unknown; words?: unknown; skipped?: unknown };
+  if (skipped === 'no-address') return { outcome: 'skipped', why: skipped };
+  return {
+    outcome: 'handled',
+    status: isStatus(status) ? status : undefined,
+    ...(typeof words === 'string' && { words }),
+  };
 }
 
 /** A value that is no promise is used at once: an attempt that waits for nothing costs less. */
@@ -167,7 +175,7 @@ interface About {
 export function contextFor(options: ContextOptions, about: About): HandlerContext {
   const { subscription, attempt, interrupt, logger, test = false } = options;
   const { workspace, facts, effectsOf, list = null, replay = false } = about;
-  const { language, timeZone, record } = options.surroundingsOf(workspace);
+  const { language, timeZone, people, record } = options.surroundingsOf(workspace);
   let log: Log | undefined;
   return {
     // Created on first use: most handlers never log.
@@ -187,6 +195,7 @@ export function contextFor(options: ContextOptions, about: About): HandlerContex
     replay,
     language: subscription.language ?? language,
     timeZone,
+    people,
     records: { get: record },
     ...(test && { test }),
   };
@@ -257,6 +266,7 @@ export interface Surroundings {
   timeZone: string;
   lists: Lists;
   links: Links;
+  people: People;
   /** How detection compares the records of an object; undefined where the configuration does not name its list. */
   comparisonOf: (object: string) => Comparison | undefined;
   /** The stored record; null when there is none, and of a list that is not polled. */

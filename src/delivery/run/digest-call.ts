@@ -2,11 +2,11 @@
 import { BEFORE_ALL, compareLogIds } from '../../events/log-id.js';
 import { compileSelection } from '../../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
-import { attemptDelivery, callWithin, contextFor, shapeEvent } from './attempt.js';
+import { attemptDelivery, callWithin, contextFor, resultIn, shapeEvent, type AttemptResult } from './attempt.js';
 import type { DigestSummary } from '../handlers/handler.js';
 import type { Noted } from '../receipts/note.js';
 import type { GivenRun, RunOptions } from './run.js';
-import { DigestSums } from './summary.js';
+import { DigestSums } from '../handlers/summary.js';
 
 /** As receipts name it; no event has this type. */
 const DIGEST_TYPE = 'changefeed.digest';
@@ -15,7 +15,7 @@ export type Attempt = RunOptions & { attempt: number; interrupt: GivenRun['lock'
 
 /** One message: how it is sent, and what its receipt is about. */
 export interface Call {
-  send: () => Promise<unknown>;
+  send: () => Promise<AttemptResult>;
   about: Noted;
 }
 
@@ -57,7 +57,7 @@ export async function digestCall(range: Range, attempt: Attempt): Promise<Call |
   const { id, from, to, count } = summary;
   const digest = { fromLogId: from.logId, count };
   const about = { id, workspace, logId: to.logId, event: { id, type: DIGEST_TYPE, subject: '' }, digest };
-  return { send: () => callWithin(() => callDigest(summary, attempt), attempt), about };
+  return { send: async () => resultIn(await callWithin(() => callDigest(summary, attempt), attempt)), about };
 }
 
 function callDigest(summary: DigestSummary, attempt: Attempt): unknown {

@@ -152,10 +152,10 @@ export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
     // Not all of the context, whose copy would be most of what an attempt allocates.
     const shared = { subscription, clock, logger, once, surroundingsOf };
     const result = await attemptDelivery({ delivery, attempt: number, interrupt, ...shared });
-    if (result.outcome === 'skipped') return { outcome: 'skipped', about: delivery, why: 'where' };
+    if (result.outcome === 'skipped') return { ...result, about: delivery };
     failing.over();
     const ms = clock.monotonic() - startedMs;
-    return { outcome: 'delivered', about: delivery, attempt: number, ms, status: result.status };
+    return { ...result, outcome: 'delivered', about: delivery, attempt: number, ms };
   } catch (error) {
     const ms = clock.monotonic() - startedMs;
     const attempted = { attempt: number, beganMs, ms, facts: factsOf(run, context), ended: DEAD };

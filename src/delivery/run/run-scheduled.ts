@@ -5,7 +5,7 @@
  */
 import { isoTime } from '../../kit/clock.js';
 import { ChangefeedError, messageOf } from '../../kit/errors.js';
-import { callWithin, contextFor, statusIn } from './attempt.js';
+import { callWithin, contextFor, resultIn, type AttemptResult } from './attempt.js';
 import { noteDigestOver, noteFailure } from './circuit-breaker.js';
 import { limitOf } from './allowance.js';
 import { digestCall, rangeOf, type Attempt, type Call } from './digest-call.js';
@@ -105,7 +105,7 @@ async function runReport(
     const counted = await options.countTodos?.(workspace, since);
     if (counted === undefined) return null;
     const about = { id, workspace, logId: '0-0', event: { id, type: REPORT_TYPE, subject: '' } };
-    return { send: () => callWithin(() => handle(counted, context), attempt), about };
+    return { send: async () => resultIn(await callWithin(() => handle(counted, context), attempt)), about };
   });
   if (outcome === 'handled') await noteSuccess(run, options);
 }
@@ -152,11 +152,11 @@ async function attempted(
     about = call.about;
     turn = await waitForTurn(run, attempt, options);
     startedMs = clock.monotonic();
-    const status = hasTurn(turn) ? await send(call, run, options) : null;
-    if (status !== null) {
-      const delivered = { outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, ...status } as const;
-      await noteAttempt(about, delivered, options);
-    }
+    const result = hasTurn(turn) ? await send(call, run, options) : null;
+    const ms = clock.monotonic() - startedMs;
+    if (result?.outcome === 'skipped') await noteAttempt(about, result, options);
+    if (result?.outcome === 'handled')
+      await noteAttempt(about, { ...result, outcome: 'delivered', attempt, ms }, options);
   } catch (error) {
     const ms = clock.monotonic() - startedMs;
     const failed = await outcomeOfFailure(error, run, { attempt, beganMs, ms, facts, ended: ENDED }, options);
@@ -186,9 +186,9 @@ async function noteCrash({ job }: GivenRun, options: RunOptions): Promise<Change
   return error;
 }
 
-async function send(call: Call, run: GivenRun, options: RunOptions): Promise<{ status: number | undefined }> {
+async function send(call: Call, run: GivenRun, options: RunOptions): Promise<AttemptResult> {
   while (isLockOver(run)) await extendLock(run, options);
-  return { status: statusIn(await call.send()) };
+  return await call.send();
 }
 
 /** It is in no ordering group: a receipt of its own, before the offset moves. */

@@ -28,7 +28,14 @@ export interface Run extends ClaimedRun {
 
 /** `about`: what its receipt names. */
 export type Outcome =
-  | { outcome: 'delivered'; about: Noted; attempt: number; ms: number; status: number | undefined }
+  | {
+      outcome: 'delivered';
+      about: Noted;
+      attempt: number;
+      ms: number;
+      status: number | undefined;
+      words?: string | undefined;
+    }
   | { outcome: 'skipped'; about: Noted; why: Skipped }
   | { outcome: 'dead'; about: Delivery; failure: FailedAttempt }
   | ({ outcome: 'retry'; about: Noted; failure: FailedAttempt; isHeld: boolean } & Wait)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DigestSums } from '../../../src/delivery/run/summary.js';
+import { DigestSums } from '../../../src/delivery/handlers/summary.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { DigestSummary } from '../../../src/delivery/handlers/handler.js';
 import { digestText } from '../../../src/delivery/handlers/message/digest-text.js';

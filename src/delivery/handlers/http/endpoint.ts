@@ -23,7 +23,7 @@ export const rateOptions = strictOptions({
 });
 
 export const endpointShape = {
-  /** Where events are posted. `https`, unless `allowHosts` names the host. */
+  /** Where events are posted. `https`, unless `allowHosts` names the host. KakaoWork: `https://api.kakaowork.com/v1`. */
   url: secret(z.string({ error: A_URL })),
   /** Host names, addresses or CIDR ranges that are allowed although they are private or have no https. @defaultValue none */
   allowHosts: z
@@ -67,9 +67,12 @@ export function toEndpoint<Options extends { url: string; allowHosts: readonly s
   return { ...rest, allowances, url };
 }
 
-/** The same for all that post there. The path may be a secret, so it is not kept as it is. */
-export function destinationOf({ host, pathname }: URL): string {
-  return createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 32);
+/**
+ * The same for all that post there. The path may be a secret, so it is not kept as it is.
+ * @param within what tells receivers at one address apart
+ */
+export function destinationOf({ host, pathname }: URL, within = ''): string {
+  return createHash('sha256').update(`${host}${pathname}${within}`).digest('hex').slice(0, 32);
 }
 
 const LONGEST_SHOWN = 15;

@@ -115,14 +115,20 @@ export function guardedAgent(options: GuardOptions): Agent {
 }
 
 /** Connects as a request would, TLS included, and sends nothing; throws what a request would. */
-export async function connectTo({ protocol, hostname, host, port }: URL, options: GuardOptions): Promise<void> {
+export async function connectTo(url: URL, options: GuardOptions): Promise<void> {
+  (await openSocket(url, options)).destroy();
+}
+
+type Target = Pick<URL, 'protocol' | 'hostname' | 'host' | 'port'>;
+
+/** With the protocol `http:`, a plain connection for what is no HTTP. */
+export async function openSocket({ protocol, hostname, host, port }: Target, options: GuardOptions): Promise<Socket> {
   const connect = guardedConnector(options);
   // As in a request: an IPv6 address stands without its brackets.
   const address = { protocol, host, port, hostname: hostname.replace(/^\[|\]$/g, '') };
-  const socket = await new Promise<Socket>((resolve, reject) => {
+  return await new Promise<Socket>((resolve, reject) => {
     connect(address, (error, connected) => (error === null ? resolve(connected) : reject(error)));
   });
-  socket.destroy();
 }
 
 function guardedConnector({ allowances, resolve, timeoutMs }: GuardOptions): buildConnector.connector {

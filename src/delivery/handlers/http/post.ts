@@ -152,9 +152,9 @@ async function readAnswer(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
   { hidden, refusedIn }: Endpoint,
 ): Promise<Answer> {
-  const excerpt = await readExcerpt(body, hidden);
-  const meant = isAccepted(status) ? refusedIn?.(excerpt) : null;
-  return { status: meant ?? status, retryAfter: headers['retry-after'], excerpt };
+  const text = await readStart(body);
+  const meant = isAccepted(status) ? refusedIn?.(text) : null;
+  return { status: meant ?? status, retryAfter: headers['retry-after'], excerpt: excerptOf(text, hidden) };
 }
 
 function refusalError(
@@ -191,8 +191,8 @@ function hintOf(status: number, hints: Readonly<Record<number, string>>): string
   return isRedirect ? ': redirects are not followed; put the final URL into the subscription' : '';
 }
 
-/** The start of a body, in one short line. Reads no more than needed; if the body breaks off, what arrived. */
-async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<string> {
+/** The start of a body. Reads no more than needed; if the body breaks off, what arrived. */
+async function readStart(body: Readable): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   try {
@@ -204,9 +204,10 @@ async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<s
   } catch {
     // The status is enough.
   }
-  return excerptOf(Buffer.concat(parts).toString('utf8', 0, READ_BYTES), hidden);
+  return Buffer.concat(parts).toString('utf8', 0, READ_BYTES);
 }
 
+/** In one short line. */
 export function excerptOf(text: string, hidden: readonly string[]): string {
   const clean = hidden
     .filter((secret) => secret.length >= 4)

@@ -1,14 +1,18 @@
 /** `message`: events as chat messages, one by one or in digests, through the incoming webhook of a service such as Slack. */
 import { z } from 'zod';
 import { strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
-import type { DigestSummary, Subscription } from '../handler.js';
+import type { ListName } from '../../../crm/lists/lists.js';
+import type { ChangeEvent } from '../../../events/types.js';
+import type { DigestContext, DigestSummary, Subscription } from '../handler.js';
+import type { PersonAddresses } from '../people.js';
 import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import type { EndpointWorld } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { digestShape } from '../digest.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../../words/format.js';
-import { chatShape, openChat, refuseText, titledText } from './chat.js';
+import { addressFor, IN_CHARGE, NOBODY, partsOf, personOf, sendParts } from '../recipients.js';
+import { aboutShape, chatShape, openChat, refuseText, titledText } from './chat.js';
 import { digestText } from './digest-text.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
 
@@ -28,6 +32,7 @@ export const messageOptions = strictOptions({
   /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
   concurrency: wholeNumber(1, 1_000).default(1),
   ...chatShape,
+  ...aboutShape,
   /** Upper bound of the requests to the URL, of all that post there, in all processes. @defaultValue one per second; `teams` four */
   rate: rateOptions.optional(),
   /**
@@ -61,7 +66,7 @@ type MessageSettings = z.output<typeof messageSchema>;
 
 /**
  * A subscription that posts each event as a chat message to an incoming webhook: of Slack (and of what takes its body), Discord, Microsoft
- * Teams, JANDI or Google Chat. Values of records are formatted by language and time zone, and escaped. Answers, retries and refused
+ * Teams, JANDI or Google Chat, or by a bot of KakaoWork. Values of records are formatted by language and time zone, and escaped. Answers, retries and refused
  * addresses are handled as by `webhook`. A chat has no idempotency key: a message whose answer was lost appears twice.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
@@ -75,20 +80,45 @@ const MOST_PER_MINUTE = 20;
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
   const { template, digest, mostPerMinute = MOST_PER_MINUTE } = settings;
+  const { to, otherwise } = settings;
   const chat = openChat(settings, 'Message', world);
+  const single = (
+    event: ChangeEvent,
+    context: DigestContext & { list?: ListName | null },
+    about: { to?: string } = {},
+  ) => {
+    const person = personOf(event);
+    return chat.say(
+      (reader) => (template === undefined ? usualMessage(event, reader) : renderTemplate(template, event, reader)),
+      context,
+      { inCharge: person === null ? [] : [person], ...about },
+    );
+  };
+  const many = (summary: DigestSummary, context: DigestContext, about: { to?: string } = {}) => {
+    const [event] = summary.first;
+    if (to === IN_CHARGE && summary.count === 1 && event !== undefined) return single(event, context, about);
+    return chat.say((reader) => renderDigest(summary, reader), context, { inCharge: summary.people, ...about });
+  };
+  const directoryOf = ({ people }: DigestContext) => ({ addressIn: accountIn, otherwise, people });
   return toSubscription(settings, {
     handler: 'message',
     ...chat.parts,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
-    handle: (event, context) =>
-      chat.say(
-        (reader) => (template === undefined ? usualMessage(event, reader) : renderTemplate(template, event, reader)),
-        context,
-      ),
-    handleDigest: (summary, context) => chat.say((reader) => renderDigest(summary, reader), context),
+    handle: (event, context) => {
+      if (to !== IN_CHARGE) return single(event, context);
+      const address = addressFor(personOf(event), directoryOf(context));
+      return address === undefined ? NOBODY : single(event, context, { to: address });
+    },
+    handleDigest: async (summary, context) => {
+      if (to !== IN_CHARGE) return await many(summary, context);
+      const parts = await partsOf(summary, directoryOf(context));
+      return await sendParts(parts, context, ({ address, digest: part }) => many(part, context, { to: address }));
+    },
   });
 }
+
+const accountIn = ({ kakaowork, email }: PersonAddresses): string | undefined => kakaowork ?? email;
 
 function renderDigest(summary: DigestSummary, { service, language, timeZone }: Reader): string {
   return titledText(digestText(summary, formatsFor({ language, timeZone, now: summary.to.time })), service);

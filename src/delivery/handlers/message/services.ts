@@ -1,14 +1,25 @@
 /**
- * Chat services as their public documentation describes incoming webhooks: the body, the length of a text, what formats and what notifies.
+ * Chat services as their public documentation describes incoming webhooks, or the API of a bot: the body, the length of a text, what formats and what notifies.
  * A service without such documentation is not here. Pure.
  */
+
+import type { PersonAddresses } from '../people.js';
+
+/** A person who is notified. */
+export interface Mention {
+  id: string;
+  /** Escaped. */
+  name: string;
+  /** As it stands in the text. */
+  text: string;
+}
 
 /** The parts of a text that are ours. Values of records are escaped before they come here. */
 export interface Service {
   /** The member of the body that has the text. `payload` must not have it. */
   readonly member: string;
-  /** @param text lines */
-  readonly body: (text: string) => Readonly<Record<string, unknown>>;
+  /** @param text lines; `mentions` are those in it, where the body has to say whom they notify */
+  readonly body: (text: string, mentions?: readonly Mention[]) => Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** In characters: a longer text is cut. */
   readonly longest: number;
@@ -19,6 +30,13 @@ export interface Service {
   readonly link: (url: string, text: string) => string;
   /** Makes a value mere text: it notifies nobody, disguises no link and formats nothing. An address in it leads where it leads. */
   readonly escape: (text: string) => string;
+  /** How a person is notified, who has this id there. @defaultValue its webhooks notify nobody by name */
+  readonly mention?: {
+    readonly idIn: (person: PersonAddresses) => string | undefined;
+    readonly text: (id: string, name: string) => string;
+  };
+  /** The name that is used there, if it is another one than in the CRM. */
+  readonly nameIn?: (person: PersonAddresses) => string | undefined;
   /** What `escape` may make of one character. A text is not cut within it. */
   readonly entity?: RegExp;
   /** The status of HTTP that an answer names although it says 200; null: it has accepted. */
@@ -40,6 +58,7 @@ const slack: Service = {
     (text) => mereText(escapeEntities(text)).replace(/^(?=\s*&gt;)/gm, GAP),
     (address) => escapeEntities(address),
   ),
+  mention: { idIn: (person) => person.slack, text: (id) => `<@${id}>` },
   entity: /&[a-z]{0,3}…$/,
 };
 
@@ -49,7 +68,13 @@ const SUPPRESS_EMBEDS = 4;
 const discord: Service = {
   ...USUAL,
   member: 'content',
-  body: (content) => ({ allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS, content }),
+  body: (content, mentions = []) => ({
+    // Whom we name, and nobody whom a text names.
+    allowed_mentions: { parse: [], ...(mentions.length > 0 && { users: [...new Set(mentions.map(({ id }) => id))] }) },
+    flags: SUPPRESS_EMBEDS,
+    content,
+  }),
+  mention: { idIn: (person) => person.discord, text: (id) => `<@${id}>` },
   longest: 2_000,
   bold: (text) => `**${text}**`,
   link: (url, text) => `[${text}](<${encoded(url, /[<>]/g)}>)`,
@@ -67,7 +92,7 @@ const TEAMS_ERROR = /Webhook message delivery failed(?:.*?HTTP error (\d{3}))?/s
 const teams: Service = {
   ...USUAL,
   member: 'attachments',
-  body: (text) => ({
+  body: (text, mentions = []) => ({
     type: 'message',
     attachments: [
       {
@@ -77,6 +102,13 @@ const teams: Service = {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
+          ...(mentions.length > 0 && {
+            msteams: {
+              entities: mentions.map(({ id, name, text: said }) => {
+                return { type: 'mention', text: said, mentioned: { id, name } };
+              }),
+            },
+          }),
           // In a block, the end of a line is no end of a line.
           body: text.split('\n').map((line, at) => ({
             ...{ type: 'TextBlock', text: line, wrap: true },
@@ -86,6 +118,7 @@ const teams: Service = {
       },
     ],
   }),
+  mention: { idIn: ({ teams: id, email }) => id ?? email, text: (_, name) => `<at>${name}</at>` },
   rate: { requests: 4, perSeconds: 1 },
   mostBytes: CARD_BYTES,
   bold: (text) => `**${text}**`,
@@ -110,6 +143,7 @@ const jandi: Service = {
     return { body: first, ...(description !== '' && { connectInfo: [{ description }] }) };
   },
   headers: { accept: 'application/vnd.tosslab.jandi-v2+json' },
+  nameIn: (person) => person.jandi,
   bold: (text) => text,
   link: (url, text) => `[${text}](${encoded(url, /[()]/g)})`,
   escape: besideAddresses(mereMarkdown, (address) => address),
@@ -120,15 +154,40 @@ const googleChat: Service = {
   ...USUAL,
   member: 'text',
   body: (text) => ({ text }),
+  mention: { idIn: (person) => person.googleChat, text: (id) => `<users/${id}>` },
   bold: (text) => `*${text}*`,
   link: (url, text) => `<${encoded(url, /[<>|]/g)}|${text}>`,
   escape: besideAddresses(mereMarkdown, asMarkdown),
 };
 
-export const SERVICES = { slack, discord, teams, jandi, 'google-chat': googleChat } as const satisfies Record<
-  string,
-  Service
->;
+/** What is not JSON is the answer of something else. In a text that is answered back, quotation marks are escaped. */
+const KAKAOWORK_REFUSES = /^\s*[^{\s]|(?<!\\)"success"\s*:\s*false/;
+const KAKAOWORK_CODE = /(?<!\\)"code"\s*:\s*"([^"\\]*)/;
+
+/**
+ * The API of a bot, which shows a text as it is: no formatting, no mentions. It answers 200 also where it refuses, with `success: false` and a code.
+ * Its documentation names no limits of the text and of the rate.
+ */
+const kakaowork: Service = {
+  ...USUAL,
+  member: 'text',
+  body: (text) => ({ text }),
+  bold: (text) => text,
+  link: (url, text) => `${text}: ${url}`,
+  escape: besideAddresses(mereText, (address) => address),
+  refusedIn(answer) {
+    if (!KAKAOWORK_REFUSES.test(answer)) return null;
+    const code = KAKAOWORK_CODE.exec(answer)?.[1] ?? '';
+    if (/auth/.test(code)) return 401;
+    if (/too_many|limit/.test(code)) return 429;
+    return /not_found|invalid|missing|forbidden|parameter/.test(code) ? 400 : BAD_GATEWAY;
+  },
+};
+
+export const SERVICES = {
+  ...{ slack, discord, teams, jandi, kakaowork },
+  'google-chat': googleChat,
+} as const satisfies Record<string, Service>;
 export type ServiceName = keyof typeof SERVICES;
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 

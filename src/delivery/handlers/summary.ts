@@ -2,7 +2,7 @@
 import { timeOfLogId } from '../../events/log-id.js';
 import { personInCharge } from '../../events/person-in-charge.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
-import type { DigestEnd, DigestSummary } from '../handlers/handler.js';
+import type { DigestEnd, DigestSummary } from './handler.js';
 import { isoTime } from '../../kit/clock.js';
 
 /** The first ones are told one by one. */
