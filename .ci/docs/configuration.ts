@@ -26,6 +26,13 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
 const POSTGRES = { handler: 'postgres', name: 'mirror', url: 'postgres://db.example/crm' };
 const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'redis://jobs.example' };
+const MAIL = {
+  handler: 'email',
+  name: 'mail',
+  server: 'smtp://mail.example',
+  sender: 'crm@acme.example',
+  to: 'sales@acme.example',
+};
 const CHAT = { handler: 'message', name: 'chat', url: 'https://chat.example/hook' };
 const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
 const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
@@ -41,6 +48,12 @@ const SUBSCRIPTIONS =
 
 export const SECTIONS: readonly Section[] = [
   { title: 'The whole', name: 'configSchema', around: whole },
+  {
+    title: '`people.<name or id>`',
+    text: 'Where one person is reached. [guides/chat.md](guides/chat.md#the-person-in-charge) says what for.',
+    name: 'personOptions',
+    around: (person) => whole({ people: { 김담당: person } }),
+  },
   { title: '`workspaces[]`', name: 'workspaceOptions', around: workspace },
   {
     title: '`workspaces[].budget`',
@@ -118,6 +131,28 @@ export const SECTIONS: readonly Section[] = [
     title: 'Options of `message` and `todoReport`',
     name: 'chatShape',
     around: (more) => subscription(CHAT, more),
+  },
+  {
+    title: 'Options of `message` about records',
+    name: 'aboutShape',
+    around: (more) => subscription(CHAT, more),
+  },
+  {
+    title: 'Options of `email`',
+    text: 'Also `allowHosts`, `rate` (one mail per second), and `disableAfter`, as of `webhook`.',
+    name: 'mailShape',
+    only: ['server', 'sender', 'to'],
+    around: (more) => subscription(MAIL, more),
+  },
+  {
+    title: "Options of `email` and `message`: `to: 'person-in-charge'`",
+    name: 'otherwiseShape',
+    around: (more) => subscription({ ...MAIL, to: 'person-in-charge' }, more),
+  },
+  {
+    title: 'More options of `email`',
+    name: 'emailOptions',
+    around: (more) => subscription(MAIL, more),
   },
   {
     title: 'Options of `message`: `digest`',
@@ -204,9 +239,11 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 const HANDLERS = [
-  ...['webhook', 'message', 'bullmq', 'ndjson', 'postgres'].map((kind) => `${kind}/${kind}.ts`),
+  ...['webhook', 'message', 'email', 'bullmq', 'ndjson', 'postgres'].map((kind) => `${kind}/${kind}.ts`),
   'message/chat.ts',
   'message/todo-report.ts',
+  'people.ts',
+  'recipients.ts',
 ].map((file) => `delivery/handlers/${file}`);
 const SHARED = [
   'config/schema.ts',

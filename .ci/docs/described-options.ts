@@ -7,7 +7,7 @@ type JsonSchema = Record<string, unknown>;
 const MARK = 'here';
 /** Sections whose options several handlers have. Any other section is about the handler of its example. */
 const OF_ALL = ['subscriptionShape', 'retryOptions', 'settleOptions', 'unchangedOptions'];
-const OF_ENDPOINTS = ['endpointShape', 'rateOptions', 'chatShape'];
+const OF_ENDPOINTS = ['endpointShape', 'rateOptions', 'chatShape', 'otherwiseShape', 'digestOptions'];
 
 const LIST = ['workspaces', '[]', 'lists', '*'];
 const SUBSCRIPTION = ['subscriptions', '[]'];
@@ -22,6 +22,9 @@ const FURTHER: readonly { file: string; name: string; path: readonly string[] }[
   { file: `${HANDLERS}/http/endpoint.ts`, name: 'endpointShape', path: DESTINATION },
   { file: `${HANDLERS}/http/endpoint.ts`, name: 'rateOptions', path: [...DESTINATION, 'rate'] },
   { file: `${HANDLERS}/message/chat.ts`, name: 'chatShape', path: DESTINATION },
+  { file: `${HANDLERS}/message/chat.ts`, name: 'aboutShape', path: DESTINATION },
+  { file: `${HANDLERS}/email/email.ts`, name: 'mailShape', path: DESTINATION },
+  { file: `${HANDLERS}/recipients.ts`, name: 'otherwiseShape', path: DESTINATION },
   { file: `${HANDLERS}/webhook/webhook.ts`, name: 'webhookOptions', path: DESTINATION },
 ];
 
@@ -73,7 +76,7 @@ function describeNode({ properties = {} }: JsonSchema, docs: readonly Pick<Optio
 
 function handlersOf({ name }: Section, raw: JsonSchema): readonly string[] | null {
   if (OF_ALL.includes(name)) return null;
-  if (OF_ENDPOINTS.includes(name)) return ['webhook', 'message', 'todoReport'];
+  if (OF_ENDPOINTS.includes(name)) return ['email', 'webhook', 'message', 'todoReport'];
   const [first] = (raw['subscriptions'] ?? []) as { handler: string }[];
   return first === undefined ? null : [first.handler];
 }

@@ -17,7 +17,9 @@ export interface RuleData {
   from?: readonly string[];
   workspaces?: readonly string[];
   include?: readonly string[];
-  digest?: { every?: string; at?: string; days?: 'daily' | 'mon-fri' };
+  /** False: each event by itself, where a mailbox would get a digest. */
+  digest?: false | { every?: string; at?: string; days?: 'daily' | 'mon-fri' };
+  mention?: boolean;
   /** 0: what was typed is no number. */
   mostPerMinute?: number;
   template?: string | undefined;
@@ -43,7 +45,7 @@ export const RELATED = ['memo', 'todo', 'activity'] as const;
 export const PEOPLE = '담당자';
 export const TEAMS = '팀';
 const SHOWN =
-  'id to title enabled on unchanged where class from workspaces include digest mostPerMinute template language'.split(
+  'id to title enabled on unchanged where class from workspaces include digest mostPerMinute mention template language'.split(
     ' ',
   );
 
@@ -207,8 +209,28 @@ export function isComplete({ rule, conditions }: Draft): boolean {
     valuesOf(pair).every((name) => faultOf(pair, name) === null);
   const { mostPerMinute = 1, digest } = rule;
   return (
-    rule.to !== '' && rule.unchanged?.for !== '' && conditions.every(isGiven) && mostPerMinute > 0 && digest?.at !== ''
+    rule.to !== '' &&
+    rule.unchanged?.for !== '' &&
+    conditions.every(isGiven) &&
+    mostPerMinute > 0 &&
+    (!digest || digest.at !== '')
   );
+}
+
+/** As it is where the rule says nothing: a mailbox gets one mail in the morning. */
+export function withUsualDigest(draft: Draft, handler: string | undefined): Draft {
+  const isUsual = handler === 'email' && draft.rule.digest === undefined;
+  return isUsual ? { ...draft, rule: { ...draft.rule, digest: { at: '09:00' } } } : draft;
+}
+
+/** What the former destination has and this one has not is left out. */
+export function sentTo(rule: RuleData, to: string, handler: string | undefined): RuleData {
+  const { digest, mostPerMinute, mention, template, ...others } = rule;
+  const both = { ...(digest && { digest }), ...(template !== undefined && { template }) };
+  if (handler === 'email') return { ...others, ...both, to };
+  if (handler !== 'message') return { ...others, to };
+  const ofChats = { ...(mostPerMinute !== undefined && { mostPerMinute }), ...(mention !== undefined && { mention }) };
+  return { ...others, ...both, ...ofChats, to };
 }
 
 /** A state, such as a grade, holds whatever has changed: also where the system has counted something. */

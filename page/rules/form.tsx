@@ -30,7 +30,9 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
   const { t, word, language } = usePreferences();
   // A rule that is saved over another change is saved again by who knows it: with the file as it is then.
   const kept = useDraft(chosen, { draft: first, revision: answer.revision });
-  const { draft, setDraft } = kept;
+  const handlerOf = (to: string): string | undefined => answer.destinations.find(({ name }) => name === to)?.handler;
+  const { setDraft } = kept;
+  const draft = drafts.withUsualDigest(kept.draft, handlerOf(kept.draft.rule.to));
   const [failed, setFailed] = useState<string | null>(null);
   const [busiest, setBusiest] = useState(0);
   const { rule } = draft;
@@ -57,12 +59,10 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
       .catch((error: unknown) => setFailed(messageOf(error)))
       .finally(again);
   };
-  const isChat = (to: string): boolean =>
-    answer.destinations.some(({ name, handler }) => name === to && handler === 'message');
-  const tell = (to: string): void => {
-    const { digest: _digest, mostPerMinute: _most, template: _template, ...others } = rule;
-    setDraft({ ...draft, rule: isChat(to) ? { ...rule, to } : { ...others, to } });
-  };
+  const handler = handlerOf(rule.to);
+  const isRead = handler === 'message' || handler === 'email';
+  const mentions = answer.destinations.some(({ name, mention }) => name === rule.to && mention);
+  const tell = (to: string): void => setDraft({ ...draft, rule: drafts.sentTo(rule, to, handlerOf(to)) });
   return (
     <>
       <p class="back">
@@ -91,12 +91,19 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
               onChoose={tell}
               options={answer.destinations.map(({ name, place }) => [name, `${name} (${place})`])}
             />
+            {handler === 'message' && (
+              <Check label={t('rules.mention')} isOn={rule.mention ?? mentions} set={(mention) => set({ mention })} />
+            )}
             {answer.destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
           </fieldset>
-          {isChat(rule.to) && (
-            <HowOften key={kept.isRestored} rule={rule} setRule={(next) => setDraft({ ...draft, rule: next })} />
+          {isRead && (
+            <HowOften
+              key={kept.isRestored}
+              {...{ rule, isMail: handler === 'email' }}
+              setRule={(next) => setDraft({ ...draft, rule: next })}
+            />
           )}
-          {isChat(rule.to) && rule.digest === undefined && <Text rule={rule} set={set} names={fields.names} />}
+          {isRead && !rule.digest && <Text rule={rule} set={set} names={fields.names} />}
           <RuleName name={ownName} first={first} sentence={plain(sentence)} setTitle={(title) => set({ title })} />
           {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
           {failed !== null && (
@@ -271,15 +278,23 @@ const USUAL = {
   at: { digest: { at: '09:00' } },
 };
 
-function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData) => void }) {
+interface HowOftenProps {
+  rule: RuleData;
+  /** Whoever is written to gets a digest, unless the rule says otherwise. */
+  isMail: boolean;
+  setRule: (rule: RuleData) => void;
+}
+
+function HowOften({ rule, isMail, setRule }: HowOftenProps) {
   const { t, duration } = usePreferences();
   const { digest, mostPerMinute, ...others } = rule;
-  const { every, at, days = 'daily' } = digest ?? {};
+  const { every, at, days = 'daily' } = digest || {};
   const often = every !== undefined ? 'every' : at !== undefined ? 'at' : mostPerMinute !== undefined ? 'most' : 'once';
   const [most, setMost] = useState(String(mostPerMinute || ''));
   const send = (next: string): void => {
     setMost(String(USUAL.most.mostPerMinute));
-    setRule({ ...others, ...USUAL[next as keyof typeof USUAL] });
+    const usual = USUAL[next as keyof typeof USUAL];
+    setRule({ ...others, ...(isMail && { digest: false }), ...usual });
   };
   const limit = (text: string): void => {
     setMost(text);
@@ -296,7 +311,9 @@ function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData)
           label={t('rules.send')}
           value={often}
           onChoose={send}
-          options={(['once', 'most', 'every', 'at'] as const).map((one) => [one, t(`rules.often.${one}`)])}
+          options={(['once', 'most', 'every', 'at'] as const)
+            .filter((one) => one !== 'most' || !isMail)
+            .map((one) => [one, t(`rules.often.${one}`)])}
         />
         {often === 'most' && <TextField label={t('rules.most')} value={most} type="text" onText={limit} />}
         {often === 'every' && (

@@ -29,10 +29,9 @@ function usePreview(rule: RuleData | null, search?: string): Shown {
       let from: string | undefined;
       do {
         // The digest of the newest match is known by then.
-        const { digest: _known, ...single } = asked.rule;
         const call: { rule: Record<string, unknown> } = {
           ...asked,
-          ...(sum?.digest && { rule: single }),
+          ...(sum?.digest && { rule: { ...asked.rule, digest: false } }),
           ...(from && { from }),
         };
         const answer: RulePreview = await act('previewRule', call);

@@ -163,7 +163,8 @@ function endOf(text: string): 'vowel' | 'ㄹ' | 'consonant' {
 const withIt = (text: string): string => `${text}${endOf(text) === 'vowel' ? '가' : '이'}`;
 const withTo = (text: string): string => `${text}${endOf(text) === 'consonant' ? '으로' : '로'}`;
 
-function oftenIn({ digest, mostPerMinute }: RuleData, language: Language): string {
+function oftenIn({ digest: given, mostPerMinute }: RuleData, language: Language): string {
+  const digest = given || undefined;
   const [, count = '', unit = ''] = /^(\d+)([mh])$/.exec(digest?.every ?? '') ?? [];
   const weekly = digest?.days === 'mon-fri';
   if (language === 'ko') {

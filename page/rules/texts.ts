@@ -163,6 +163,7 @@ export const ruleTexts = {
   'rules.often.most': ['at once, with another limit a minute', '바로, 분당 개수를 따로 정함'],
   'rules.often.every': ['in one message every …', '일정 시간마다 모아서'],
   'rules.often.at': ['in one message at a time of day', '정해진 시각에 모아서'],
+  'rules.mention': ['Mention the person in charge', '담당자 멘션'],
   'rules.most': ['Messages a minute', '분당 메시지'],
   'rules.every': ['Every', '간격'],
   'rules.at': ['Time', '시각'],

@@ -12,7 +12,7 @@ import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from 
 import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { SubscriptionOptions } from '../delivery/handlers/options.js';
-import { peopleShape } from '../delivery/handlers/people.js';
+import { people } from '../delivery/handlers/people.js';
 import { apiToken, baseUrl } from '../kit/schema/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
@@ -296,7 +296,6 @@ const auditOptions = strictOptions({
   /** How long it is kept who did what: decisions of people, refusals and sign-ins. @defaultValue '365d' */
   keep: duration({ from: '1d', to: LONGEST_AGE }).prefault('365d'),
 });
-
 const WORKSPACES = 'an array of one or more workspaces';
 
 export const configSchema = strictOptions({
@@ -317,7 +316,8 @@ export const configSchema = strictOptions({
     })
     .readonly()
     .default({}),
-  ...peopleShape,
+  /** Where people are reached, by their name or user id in the CRM: `{ '김담당': { email: 'kim@acme.example' } }`. @defaultValue none */
+  people: people.default({}),
   /** The file with the rules that are made on the page, from the folder of this file: `'./changefeed.rules.json'`. @defaultValue no rules */
   rules: matching(/\.json$/, 'the name of a file that ends in .json').optional(),
   /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */

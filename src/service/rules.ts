@@ -201,7 +201,8 @@ async function stateOf(context: AppContext, workspaces: Workspaces): ReturnType<
   const { config } = context;
   const { file, rules, problems } = rulesOf(config);
   const destinations = Object.entries(config.destinations).map(([name, one]) => {
-    return { name, handler: one.handler, place: placeOfDestination(one) };
+    const mention = one.handler === 'message' && one.mention === true;
+    return { name, handler: one.handler, place: placeOfDestination(one), mention };
   });
   const neverHolds = createNeverHolds(context, workspaces);
   const described = rules.map(async ({ id, enabled, data, subscription }) => {

@@ -38,6 +38,7 @@ export interface PageFeedOptions {
   links?: Readonly<Record<string, string>>;
   lists?: object;
   destinations?: ConfigInput['destinations'];
+  people?: ConfigInput['people'];
   /** The path of a file. */
   rules?: string;
 }

@@ -56,7 +56,7 @@ export const digestShape = {
    * One message about all events since the last one: `{ every: '1h' }`, or `{ at: '09:00', days: 'mon-fri' }` in the workspace's time
    * zone. The events wait in the log, not in the queue. `false`: each event is handled by itself. @defaultValue false; email `{ at: '09:00' }`
    */
-  digest: digestOrNone,
+  digest: digestOrNone.optional(),
 };
 
 export type DigestOptions = z.input<z.ZodObject<typeof digestShape>>;

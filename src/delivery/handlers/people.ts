@@ -14,17 +14,17 @@ export function addressOr(allowed: string) {
 export const mailAddress = addressOr(AN_ADDRESS);
 
 const personOptions = strictOptions({
-  /** For the handler `email`; also for KakaoWork, and for Teams where the account has the same name. */
+  /** For the handler `email`; also for KakaoWork and Teams where the account has the same name. @defaultValue none */
   email: mailAddress.optional(),
-  /** The member id: `U012AB3CD`. */
+  /** The member id: `U012AB3CD`. @defaultValue none: the name in the CRM */
   slack: matching(/^[UW][A-Z0-9]{2,40}$/, "the id of a member of Slack, such as 'U012AB3CD'").optional(),
   /** The user principal name, which looks like an e-mail address, or the object id of Entra. @defaultValue `email` */
   teams: matching(/^[\w.%+@-]{3,254}$/, 'a user principal name or an object id of Entra').optional(),
-  /** The user id: `'80351110224678912'`, in quotes. */
+  /** The user id in quotes: `'80351110224678912'`. @defaultValue none: the name in the CRM */
   discord: matching(/^\d{5,25}$/, "the id of a user of Discord in quotes, such as '80351110224678912'").optional(),
   /** The name that messages in JANDI show; its webhooks can notify nobody by name. @defaultValue the name in the CRM */
   jandi: text('a name').max(80, { error: 'at most 80 characters' }).optional(),
-  /** The user id: `'107946847022116401880'`, in quotes. */
+  /** The user id in quotes: `'107946847022116401880'`. @defaultValue none: the name in the CRM */
   googleChat: matching(
     /^\d{5,25}$/,
     "the id of a user of Google Chat in quotes, such as '107946847022116401880'",
@@ -36,13 +36,7 @@ const personOptions = strictOptions({
 const A_MAP =
   "an object whose keys are names or ids of people in the CRM, such as { '김담당': { email: 'kim@acme.example' } }";
 
-export const peopleShape = {
-  /**
-   * Where the people of the CRM are reached, by their name there, or by the id of their user where two have the same name:
-   * `{ '김담당': { email: 'kim@acme.example', slack: 'U012AB3CD' } }`. For `mention`, and for `to: 'person-in-charge'`. @defaultValue none
-   */
-  people: z.record(z.string(), personOptions, { error: A_MAP }).readonly().default({}),
-};
+export const people = z.record(z.string(), personOptions, { error: A_MAP }).readonly();
 
 /** Where one person is reached. */
 export type PersonAddresses = z.output<typeof personOptions>;

@@ -3,7 +3,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import { escapeInvisible } from '../../../src/kit/printable.js';
 import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
 import { titledText } from '../../../src/delivery/handlers/message/chat.js';
-import { SERVICE_NAMES, SERVICES } from '../../../src/delivery/handlers/message/services.js';
+import { SERVICE_NAMES, SERVICES, type ServiceName } from '../../../src/delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../../../src/delivery/handlers/message/template.js';
 import { chatReader, handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';
 
@@ -51,8 +51,13 @@ const VALUES = [
   '<https://x.example/_a|*b*>',
 ];
 
+/** A bot of KakaoWork needs more than a URL. */
+function ofService(service: ServiceName): Partial<MessageOptions> {
+  return service === 'kakaowork' ? { service, appKey: 'key', conversation: '1' } : { service };
+}
+
 async function bodyFor(options: Partial<MessageOptions>): Promise<unknown> {
-  const receiver = await startReceiver();
+  const receiver = await startReceiver(() => ({ status: 200, body: '{"success":true}' }));
   const subscription = message({ name: 'chat', url: receiver.url, allowHosts: ['127.0.0.1'], ...options });
   await subscription.handle(todo, handlerContext({ language: 'ko' }));
   await subscription.close?.();
@@ -66,7 +71,7 @@ describe('message services', () => {
     const parts = await Promise.all(
       SERVICE_NAMES.map(async (service) => {
         const escaped = VALUES.map((value) => `${value}\n=> ${SERVICES[service].escape(value)}`);
-        return [`# ${service}`, JSON.stringify(await bodyFor({ service }), null, 1), ...escaped].join('\n');
+        return [`# ${service}`, JSON.stringify(await bodyFor(ofService(service)), null, 1), ...escaped].join('\n');
       }),
     );
     await expect(escapeInvisible(`${parts.join('\n\n')}\n`)).toMatchFileSnapshot('./services.txt');
@@ -74,8 +79,8 @@ describe('message services', () => {
 
   it('message: one at a time, at the rate that the service documents, unless another is given', () => {
     expect(message({ name: 'chat', url }).concurrency).toBe(1);
-    const rates = SERVICE_NAMES.map((service) => message({ name: 'chat', url, service }).rate?.requests);
-    expect(rates).toEqual([1, 1, 4, 1, 1]);
+    const rates = SERVICE_NAMES.map((service) => message({ name: 'chat', url, ...ofService(service) }).rate?.requests);
+    expect(rates).toEqual([1, 1, 4, 1, 1, 1]);
     expect(message({ name: 'chat', url, service: 'teams', rate: { requests: 2 } }).rate).toEqual({
       requests: 2,
       perSeconds: 1,

@@ -79,7 +79,7 @@ const emailOptions = strictOptions({
   /** Number of mails one process sends at the same time. @defaultValue 1 */
   concurrency: wholeNumber(1, 100).default(1),
   /** The text of the mail about one event, as of `message`. @defaultValue as of `message` */
-  template: messageOptions.shape.template,
+  template: messageOptions.shape.template.optional(),
 });
 
 export const emailSchema = emailOptions.transform((options, context) => {

@@ -315,7 +315,12 @@ export const rules = z.strictObject({
   revision: z.string().describe('the state of the file: a save names the one that it was made from'),
   problem: z.string().nullable().describe('why the file is not valid: the rules that ran go on'),
   destinations: z.array(
-    z.strictObject({ name: z.string(), handler: z.enum(['email', 'message', 'webhook']), place: z.string() }),
+    z.strictObject({
+      name: z.string(),
+      handler: z.enum(['email', 'message', 'webhook']),
+      place: z.string(),
+      mention: z.boolean().describe('a chat that mentions the person in charge'),
+    }),
   ),
   rules: z.array(
     z.strictObject({

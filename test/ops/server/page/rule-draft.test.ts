@@ -178,6 +178,21 @@ describe('rule form', () => {
     expect(drafts.ofVerb(rule, 'updated').unchanged).toBeUndefined();
   });
 
+  it('rule form: a mailbox gets one mail in the morning unless the rule says otherwise, and no options of chats', () => {
+    const chat: RuleData = { ...RULE, mostPerMinute: 20, mention: true, template: '{{title}}' };
+    const mail = drafts.sentTo(chat, 'mail', 'email');
+    expect(mail).toEqual({ ...RULE, to: 'mail', template: '{{title}}' });
+    const draft = drafts.draftOf(mail)!;
+    expect(drafts.withUsualDigest(draft, 'email').rule.digest).toEqual({ at: '09:00' });
+    expect(drafts.withUsualDigest(draft, 'message')).toEqual(draft);
+    const atOnce = drafts.draftOf({ ...mail, digest: false })!;
+    expect(drafts.withUsualDigest(atOnce, 'email')).toEqual(atOnce);
+    expect(sentenceOf(atOnce, { language: 'en', word: () => 'person' })).toContain('at once');
+    expect(drafts.isComplete(atOnce)).toBe(true);
+    expect(drafts.sentTo({ ...mail, digest: false }, 'chat', 'message')).toEqual({ ...mail, to: 'chat' });
+    expect(drafts.sentTo(chat, 'hook', 'webhook')).toEqual({ ...RULE, to: 'hook' });
+  });
+
   it('rule form: fields that people write come first, then what the system counts, then ids', () => {
     const names = ['A/S', 'id', 'organizationId', '딜 개수', '등급'];
     expect(drafts.byUse(names, ['딜 개수'])).toEqual(['A/S', '등급', '딜 개수', 'id', 'organizationId']);
