@@ -34,9 +34,9 @@ export const ERROR_CODES = {
   CF_HANDLER_UNCAUGHT: 'An error was thrown outside of any awaited call, most likely by a handler.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
   CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or rejected a record.',
-  CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
+  CF_DELIVERY_REFUSED: 'The endpoint of a webhook, message or email subscription did not accept the event.',
   CF_ADDRESS_REFUSED:
-    'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
+    'The address of a webhook, message or email subscription is private, loopback, link-local or otherwise not allowed.',
   CF_LOOP_STALLED: 'A loop of the process did not respond and was started again.',
   CF_STOPPED: 'The Changefeed was stopped, and answers nothing any more.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',

@@ -10,6 +10,8 @@ import { codeBlocksOf, pages, ROOT, type CodeBlock } from '../../.ci/docs/markdo
 const ENV = {
   CRM_TOKEN: 'token',
   CHAT_URL: 'https://chat.example/hook',
+  SMTP_URL: 'smtp://crm:password@smtp.acme.example:587',
+  KAKAOWORK_APP_KEY: 'c0ffee00.0123456789abcdef',
   TASKS_URL: 'https://tasks.example/api',
   HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   DATABASE_URL: 'postgres://db.example/crm',

@@ -24,6 +24,7 @@ describe('languages', () => {
       'getting-started.md',
       'guides/assistant.md',
       'guides/automation.md',
+      'guides/chat.md',
       'guides/history.md',
       'guides/receivers.md',
       'guides/rules.md',

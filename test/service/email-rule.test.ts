@@ -106,7 +106,7 @@ describe('a rule that sends mails', () => {
     ]);
     expect(new Set(smtp.mails.map(({ headers }) => headers['message-id'])).size).toBe(2);
     await eventually(async () => {
-      const rows = await dispatcher.deliveries({ subscription: 's', outcomes: ['delivered'] });
+      const rows = await dispatcher.deliveries({ subscription: 's', outcome: 'delivered' });
       expect(rows[0]).toMatchObject({
         ...{ outcome: 'delivered', status: 250, digest: { events: 5 } },
         words: '1 events without an address of the person in charge; 1 of 3 recipients refused',
