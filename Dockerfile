@@ -4,11 +4,11 @@ FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de
 WORKDIR /app
 COPY . .
 RUN [ -d dist ] || { npm ci --ignore-scripts --no-audit --no-fund && npm run build; }
-# The package has no lock file. `pg` is for the handler `postgres`, and an optional peer dependency: in the version that the range begins
-# with, which is the locked and tested one.
+# The package has no lock file. `pg` and `nodemailer` are for the handlers `postgres` and `email`, and optional peer dependencies: in the version that
+# the range begins with, which is the locked and tested one.
 RUN rm -rf node_modules \
  && npm $([ -f package-lock.json ] && echo ci || echo install) --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
- && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund "pg@$(node -p "require('./package.json').peerDependencies.pg.replace('^', '')")"
+ && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund "pg@$(node -p "require('./package.json').peerDependencies.pg.replace('^', '')")" "nodemailer@$(node -p "require('./package.json').peerDependencies.nodemailer.replace('^', '')")"
 
 FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2
 ENV NODE_ENV=production

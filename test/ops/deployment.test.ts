@@ -256,13 +256,14 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     }
   });
 
-  it('deployment: the image has the locked version of pg', async () => {
+  it.each(['pg', 'nodemailer'])('deployment: the image has the locked version of %s', async (name) => {
     const { packages } = JSON.parse(await read('package-lock.json')) as {
       packages: Record<string, { version: string }>;
     };
     const { peerDependencies } = JSON.parse(await read('package.json')) as { peerDependencies: Record<string, string> };
-    expect(peerDependencies['pg']).toBe(`^${packages['node_modules/pg']!.version}`);
-    expect(dockerfile).toContain(`"pg@$(node -p "require('./package.json').peerDependencies.pg.replace('^', '')")"`);
+    expect(peerDependencies[name]).toBe(`^${packages[`node_modules/${name}`]!.version}`);
+    const version = `$(node -p "require('./package.json').peerDependencies.${name}.replace('^', '')")`;
+    expect(dockerfile).toContain(`"${name}@${version}"`);
   });
 
   it('deployment: every supervisor waits longer than a stop takes', () => {

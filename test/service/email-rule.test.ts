@@ -109,7 +109,7 @@ describe('a rule that sends mails', () => {
       const rows = await dispatcher.deliveries({ subscription: 's', outcome: 'delivered' });
       expect(rows[0]).toMatchObject({
         ...{ outcome: 'delivered', status: 250, digest: { events: 5 } },
-        words: '1 events without an address of the person in charge; 1 of 3 recipients refused',
+        words: '1 event without an address of the person in charge; 1 of 3 recipients refused',
       });
     });
   });

@@ -127,7 +127,9 @@ export async function sendParts(
   const sendings = parts.map((part) => ({ key: part.key, send: () => send(part) }));
   const { status, refused } = await sendAll(sendings, context);
   const words = [
-    ...(leftOut > 0 ? [`${leftOut} events without an address of the person in charge`] : []),
+    ...(leftOut > 0
+      ? [`${leftOut} ${leftOut === 1 ? 'event' : 'events'} without an address of the person in charge`]
+      : []),
     ...(refused.length > 0 ? [`${refused.length} of ${parts.length} recipients refused`] : []),
   ].join('; ');
   if (words !== '') context.log.warn({ leftOut, refused: refused.length }, 'digest not sent to all people in charge');

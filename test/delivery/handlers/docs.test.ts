@@ -74,6 +74,7 @@ describe('an example', () => {
     CRM_URL: 'https://crm.example/api',
     CRM_TOKEN: 'token',
     CHAT_URL: 'https://chat.example/hook',
+    SMTP_URL: 'smtp://crm:password@smtp.example:587',
     HOOK_URL: 'https://ops.example/hooks',
     HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     DATABASE_URL: 'postgres://db.example/crm',

@@ -188,6 +188,38 @@ describe('email', () => {
     expect([inClear.mails.length, selfMade.mails.length]).toEqual([1, 0]);
   });
 
+  it('email: smtps begins with TLS, and says so where the server does not, or has a certificate that nobody issued', async () => {
+    const selfMade = await startSmtp({ secure: true, ...tlsOf(selfSigned()) });
+    const plain = await startSmtp();
+    const failures = await Promise.all(
+      [selfMade, plain].map(async ({ port }) => {
+        const subscription = mailerAt(`smtps://mail.test:${port}`);
+        const failed = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext())));
+        await subscription.close?.();
+        return failed.message;
+      }),
+    );
+    expect(failures).toEqual([
+      expect.stringMatching(/could not be reached \(\w*CERT\w*: its certificate is not accepted/),
+      expect.stringMatching(/ERR_SSL_\w+: what answers there begins without TLS; write smtp:\/\/ in place of smtps:/),
+    ]);
+    expect([selfMade.mails, plain.mails]).toEqual([[], []]);
+  });
+
+  it('email: what a crash leaves unknown is sent again, with the same Message-ID', async () => {
+    const smtp = await startSmtp();
+    const subscription = mailer(smtp, { to: ['a@acme.example', 'b@acme.example'] });
+    const once = async (key: string, effect: () => unknown) => {
+      if (!key.startsWith('sent again')) return 'unknown' as const;
+      await effect();
+      return 'ran' as const;
+    };
+    await subscription.handle(sampleEvent(), handlerContext({ once }));
+    await subscription.close?.();
+    expect(smtp.mails.map(({ envelope }) => envelope.to[0])).toEqual(['a@acme.example', 'b@acme.example']);
+    expect(new Set(smtp.mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
+  });
+
   it('email: reaches only what webhooks may reach, and a closed port is tried again', async () => {
     const smtp = await startSmtp();
     const guarded = email({ ...BASE, server: `smtp://127.0.0.1:${smtp.port}` });

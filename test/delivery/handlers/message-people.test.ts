@@ -166,7 +166,7 @@ describe('KakaoWork', () => {
     const events = [owned('a', KIM), owned('b', { id: 'u2', name: '이담당' }), owned('c', KIM), owned('d', null)];
     await expect(subscription.handleDigest?.(digestOf(events), context)).resolves.toEqual({
       status: 200,
-      words: '1 events without an address of the person in charge',
+      words: '1 event without an address of the person in charge',
     });
     expect(subscription.handle(owned('d', null), context)).toEqual({ skipped: 'no-address' });
     await subscription.close?.();
