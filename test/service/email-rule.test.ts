@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { email } from '../../src/delivery/handlers/email/email.js';
-import type { DeliveryRow } from '../../src/delivery/receipts/delivery-row.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { appendEvents, changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
@@ -67,7 +66,7 @@ describe('a rule that sends mails', () => {
     expect(JSON.stringify(await mentioned.json())).toContain('\\"mail\\" is no chat');
     await appendEvents(redis, [owned('a', '김담당'), owned('b', '이담당'), owned('c', '박담당')]);
     const rows = await eventually(async () => {
-      const found: DeliveryRow[] = (await feed.deliveries({ subscription: 'rule-a' })) as unknown as DeliveryRow[];
+      const found = await feed.deliveries({ subscription: 'rule-a' });
       const ended = found.filter(({ outcome }) => outcome !== 'pending');
       expect(ended).toHaveLength(3);
       return Object.fromEntries(ended.map((row) => [row.record, row]));

@@ -28,7 +28,10 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
   let connections = 0;
   const server = new SMTPServer({
     ...{ authOptional: true, disabledCommands: ['STARTTLS'], logger: false, disableReverseLookup: true },
-    ...{ onConnect: (_, callback) => callback((connections += 1) > 0 ? null : undefined) },
+    onConnect(_, callback) {
+      connections += 1;
+      callback();
+    },
     ...options,
     onData(stream, session, callback) {
       const parts: Buffer[] = [];
@@ -39,15 +42,20 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
         };
-        if (options.onData !== undefined) return options.onData(stream, session, callback);
         mails.push({ envelope, ...mailIn(Buffer.concat(parts).toString('utf8')) });
         callback();
       });
     },
   });
   server.on('error', () => undefined);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(async () => {
+    await new Promise<void>((resolve) => {
+      server.close(resolve);
+    });
+  });
   const { port } = server.server.address() as AddressInfo;
   return { port, mails, connections: () => connections };
 }

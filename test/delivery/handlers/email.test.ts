@@ -184,7 +184,7 @@ describe('email', () => {
     expect(certificate.message).toMatch(
       /could not be reached \(\w*CERT\w*: its certificate is not accepted; .*NODE_EXTRA_CA_CERTS/,
     );
-    await Promise.all([refused, named, wrong, untrusted].map((one) => one.close?.()));
+    for (const one of [refused, named, wrong, untrusted]) await one.close?.();
     expect([inClear.mails.length, selfMade.mails.length]).toEqual([1, 0]);
   });
 
@@ -232,7 +232,7 @@ describe('email', () => {
     const away = await failureOf(Promise.resolve(closed.handle(sampleEvent(), handlerContext())));
     expect(away).not.toBeInstanceOf(PermanentError);
     expect(away.message).toBe('Mail "team": 127.0.0.1:1 could not be reached (ECONNREFUSED).');
-    await Promise.all([guarded, byName, closed].map((one) => one.close?.()));
+    for (const one of [guarded, byName, closed]) await one.close?.();
     expect(smtp.connections()).toBe(0);
   });
 

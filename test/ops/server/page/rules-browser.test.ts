@@ -32,6 +32,12 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     const destinations = {
       '영업 채팅': { handler: 'message' as const, url: `${receiver.url}/chat`, allowHosts },
       ops: { handler: 'webhook' as const, url: `${receiver.url}/hook`, secret: SECRET, allowHosts },
+      mail: {
+        handler: 'email' as const,
+        server: 'smtp://127.0.0.1:1',
+        sender: 'crm@acme.example',
+        to: 'a@acme.example',
+      },
     };
     const { url } = await startPageFeed(redis, { roles, destinations, rules });
     const changed = (list: 'people' | 'organization', field: string, before: unknown, after: unknown) => {
@@ -133,6 +139,40 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
         expect.objectContaining({ where: { 직원수: { rises: true, by: 2 } }, to: 'ops' }),
       ]),
     );
+  });
+
+  it('rules: a mailbox gets one mail in the morning or each event, and a chat may mention the person in charge', async () => {
+    const { url, saved } = await open();
+    const { page } = await browse(`${url}/#/rules?rule=new`, { viewport: WIDE, locale: 'en-US' });
+    const choose = (name: string, option: string) =>
+      page.getByRole('combobox', { name, exact: true }).selectOption(option);
+    const mention = page.getByRole('checkbox', { name: 'Mention the person in charge' });
+    const save = async () => {
+      await page.getByRole('button', { name: 'Save and switch on' }).click();
+      await page.getByRole('link', { name: 'New rule' }).click();
+    };
+    await mention.check();
+    await save();
+    await choose('Destination', 'mail');
+    await page.getByRole('heading', { name: /notify mail, in one message, every day at 09:00/ }).waitFor();
+    expect(await mention.count()).toBe(0);
+    expect(await page.getByRole('option', { name: 'at once, with another limit a minute' }).count()).toBe(0);
+    await save();
+    await choose('Destination', 'mail');
+    await choose('Send', 'at once (a chat: at most 20 a minute)');
+    await page.getByRole('heading', { name: /notify mail, at once/ }).waitFor();
+    await save();
+    // In the file, they stand by their ids.
+    const options = saved().map((rule) => {
+      const { to, mention, digest } = rule as { to: string; mention?: boolean; digest?: unknown };
+      return JSON.stringify({ to, mention, digest });
+    });
+    expect(options.sort()).toEqual([
+      '{"to":"mail","digest":false}',
+      '{"to":"mail","digest":{"at":"09:00"}}',
+      '{"to":"영업 채팅","mention":true}',
+    ]);
+    await expectSound(page);
   });
 
   it('rules: any of two conditions of one field, saved, read in Korean, and changed to all of them, with the keyboard', async () => {
