@@ -139,7 +139,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of `email`',
-    text: 'Also `allowHosts`, `rate` (one mail per second), and `disableAfter`, as of `webhook`.',
+    text: 'Also `allowHosts`, `rate` (one delivery per second; a digest to several people is one), and `disableAfter`, as of `webhook`.',
     name: 'mailShape',
     only: ['server', 'sender', 'to'],
     around: (more) => subscription(MAIL, more),

@@ -95,8 +95,14 @@ interface Sent {
   refused: unknown[];
 }
 
-/** All of them are tried. @throws what may succeed at a later attempt; what was sent is not sent again then */
-export async function sendAll(sendings: readonly Sending[], context: DigestContext): Promise<Sent> {
+/**
+ * All of them are tried. What was sent is not sent again at a later attempt, but with a replay, which is asked for.
+ * @throws what may succeed at a later attempt
+ */
+export async function sendAll(
+  sendings: readonly Sending[],
+  context: DigestContext & { replay?: boolean },
+): Promise<Sent> {
   const [only, ...more] = sendings;
   if (only !== undefined && more.length === 0) return { ...(await only.send()), refused: [] };
   const sent: Sent = { refused: [] };
@@ -105,8 +111,9 @@ export async function sendAll(sendings: readonly Sending[], context: DigestConte
     context.signal.throwIfAborted();
     const effect = async (): Promise<void> => void (sent.status = (await send()).status);
     try {
+      if (context.replay === true) await effect();
       // Twice rather than never: after a crash its end is not known, and a mail has the same Message-ID.
-      if ((await context.once(`sent to ${key}`, effect)) === 'unknown')
+      else if ((await context.once(`sent to ${key}`, effect)) === 'unknown')
         await context.once(`sent again to ${key}`, effect);
     } catch (error) {
       (isPermanent(error) ? sent.refused : failed).push(error);

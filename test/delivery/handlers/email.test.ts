@@ -119,6 +119,12 @@ describe('email', () => {
     const retried = await failureOf(Promise.resolve(later.handle(sampleEvent(), handlerContext())));
     expect(retried).toBeInstanceOf(ChangefeedError);
     expect(retried.message).toBe(`Mail "team": 127.0.0.1:${smtp.port} answered 450 to the recipient.`);
+    const wanted = await startSmtp({ onMailFrom: (_, __, callback) => callback(refusal(530, 'log in first')) });
+    const anonymous = mailer(wanted);
+    const login = await failureOf(Promise.resolve(anonymous.handle(sampleEvent(), handlerContext())));
+    await anonymous.close?.();
+    expect(login).not.toBeInstanceOf(PermanentError);
+    expect(login.message).toMatch(/answered 530 to the sender\.$/);
     const gone = mailer(smtp, { to: 'gone@acme.example' });
     const dead = await failureOf(Promise.resolve(gone.handle(sampleEvent(), handlerContext())));
     expect(dead).toBeInstanceOf(PermanentError);
@@ -153,6 +159,10 @@ describe('email', () => {
     expect(smtp.mails.map(({ envelope }) => envelope.to)).toEqual([['a@acme.example'], ['b@acme.example']]);
     expect(smtp.mails[0]?.headers['to']).toBe('a@acme.example, b@acme.example');
     expect(smtp.mails[0]?.headers['message-id']).toBe(smtp.mails[1]?.headers['message-id']);
+    const replayed = mailer(smtp, { to: ['a@acme.example', 'b@acme.example'] });
+    await replayed.handle(sampleEvent(), { ...context, replay: true });
+    await replayed.close?.();
+    expect(smtp.mails).toHaveLength(4);
   });
 
   it('email: logs in over STARTTLS only, and says what is wrong with a login without the password', async () => {
@@ -168,6 +178,7 @@ describe('email', () => {
     const encoded = encodeURIComponent(SECRET);
     const refused = mailerAt(`smtp://crm:${encoded}@mail.test:${inClear.port}`);
     const failed = await failureOf(Promise.resolve(refused.handle(sampleEvent(), handlerContext())));
+    expect(failed).not.toBeInstanceOf(PermanentError);
     expect(failed.message).toMatch(/mail\.test:\d+ offers no encryption that could be used \(STARTTLS\)/);
     const named = mailerAt(`smtp://crm:${encoded}@mail.test:${inClear.port}`, { allowHosts: ['mail.test'] });
     await expect(named.handle(sampleEvent(), handlerContext())).resolves.toEqual({ status: 250 });

@@ -5,7 +5,7 @@ import type { ListName } from '../../../crm/lists/lists.js';
 import { objectOf } from '../../../events/envelope.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { requireOptionalPackage } from '../../../kit/optional-package.js';
-import { listOf, strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
+import { duration, listOf, strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { formatsFor } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
@@ -19,7 +19,7 @@ import { messageOptions } from '../message/message.js';
 import type { Service } from '../message/services.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from '../message/template.js';
 import { titledText } from '../message/chat.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import { LONGEST_WAIT, subscriptionShape, toSubscription } from '../options.js';
 import { ADDRESS, addressOr, AN_ADDRESS, mailAddress, type PersonAddresses } from '../people.js';
 import {
   addressFor,
@@ -50,7 +50,7 @@ export const mailShape = {
    */
   server: secret(z.string({ error: A_SERVER }).refine((text) => readServer(text) !== null, { error: A_SERVER })),
   allowHosts: endpointShape.allowHosts,
-  /** Upper bound of the mails that the server gets, of all that use it with this user, in all processes. @defaultValue one per second */
+  /** Upper bound of the deliveries to the server, of all that use it with this user, in all processes; a digest to several people is one. @defaultValue one per second */
   rate: endpointShape.rate,
   disableAfter: endpointShape.disableAfter,
   /** Who sends: `'CRM <crm@acme.example>'`. Bounces that come later arrive there. (`from` is who has made a change.) */
@@ -76,7 +76,9 @@ const emailOptions = strictOptions({
    * mail. @defaultValue `{ at: '09:00' }`
    */
   digest: digestOrNone.prefault({ at: '09:00' }),
-  /** Number of mails one process sends at the same time. @defaultValue 1 */
+  /** An attempt that takes longer is aborted and counts as failed; the next one sends the mails that are missing. @defaultValue '5m' */
+  timeout: duration({ from: '1ms', to: LONGEST_WAIT }).prefault('5m'),
+  /** Number of deliveries one process sends at the same time. @defaultValue 1 */
   concurrency: wholeNumber(1, 100).default(1),
   /** The text of the mail about one event, as of `message`. @defaultValue as of `message` */
   template: messageOptions.shape.template.optional(),

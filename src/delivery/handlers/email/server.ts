@@ -80,7 +80,11 @@ interface SmtpError extends Error {
   command?: string;
 }
 
-export function openMailServer(options: MailServerOptions, { resolve = systemResolve }: Partial<MailWorld> = {}) {
+/** A server that says nothing for so long is away, however long an attempt may take; ms. */
+const SILENT_MS = 30_000;
+
+export function openMailServer(given: MailServerOptions, { resolve = systemResolve }: Partial<MailWorld> = {}) {
+  const options = { ...given, timeout: Math.min(given.timeout, SILENT_MS) };
   const { server } = options;
   const place = `${server.host}:${server.port}`;
   let opening: Promise<Transport> | undefined;
@@ -155,11 +159,14 @@ function failureOf(error: SmtpError, options: MailServerOptions): Error {
   const said = excerptOf(response, hiddenOf(server));
   const code = error instanceof ChangefeedError ? error.code : 'CF_DELIVERY_REFUSED';
   const refused = new ChangefeedError(code, { message, said, subscription, place, ...(status && { status }) });
-  // A wrong password is not the fault of the mail.
-  const isOver = error.code !== 'EAUTH' && (error.permanent === true || TOO_LARGE.test(error.message));
+  // Only what is said of the mail itself is the fault of the mail: a wrong password, or no TLS, would be that of each one.
+  const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(error.code ?? '') && status !== NO_LOGIN;
+  const isOver = isOfMail && (error.permanent === true || TOO_LARGE.test(error.message));
   return isOver ? new PermanentError(message, { cause: refused }) : refused;
 }
 
+/** To the sender, by a server that wants a login. */
+const NO_LOGIN = 530;
 /** nodemailer compares with the size that the server takes. */
 const TOO_LARGE = /^Message size larger than allowed/;
 

@@ -143,7 +143,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
 
   it('rules: a mailbox gets one mail in the morning or each event, and a chat may mention the person in charge', async () => {
     const { url, saved } = await open();
-    const { page } = await browse(`${url}/#/rules?rule=new`, { viewport: WIDE, locale: 'en-US' });
+    const { page } = await browse(`${url}/#/rules?rule=new`, { viewport: WIDE, locale: 'en-GB' });
     const choose = (name: string, option: string) =>
       page.getByRole('combobox', { name, exact: true }).selectOption(option);
     const mention = page.getByRole('checkbox', { name: 'Mention the person in charge' });
