@@ -42,14 +42,14 @@ export function EventDetails({ group, changes, erasing }: DetailsProps) {
 }
 
 function Changes({ changes, more }: { changes: readonly ShownChange[]; more: number }) {
-  const { t } = usePreferences();
+  const { t, label } = usePreferences();
   return (
     <>
       {changes.length > 0 && (
         <dl class="changes">
           {changes.map((change, index) => (
             <div key={index}>
-              <dt>{change.field}</dt>
+              <dt>{label(change.field)}</dt>
               <dd>
                 <BeforeAfter change={change} /> {change.actor !== null && <By actor={change.actor} />}
               </dd>
@@ -63,7 +63,7 @@ function Changes({ changes, more }: { changes: readonly ShownChange[]; more: num
 }
 
 function Folded({ event }: { event: EventView }) {
-  const { t, word, times, clock } = usePreferences();
+  const { t, word, label, times, clock } = usePreferences();
   const [open, setOpen] = useState(false);
   const { row, changes, object, title } = event;
   const shown: readonly ShownChange[] = row === null ? changes : [{ field: row.field, after: row.value, actor: null }];
@@ -73,7 +73,7 @@ function Folded({ event }: { event: EventView }) {
       {shown.length === 0 && title !== null && <span>{times(title)}</span>}
       {shown.map((change, index) => (
         <span key={index} class="change">
-          <span class="field">{change.field}</span> <BeforeAfter change={change} />
+          <span class="field">{label(change.field)}</span> <BeforeAfter change={change} />
         </span>
       ))}{' '}
       <time class="quiet" dateTime={event.time}>

@@ -1,4 +1,5 @@
 /** The parts of an event that a row and its details have in common. */
+import { whoText } from '../src/words/who.js';
 import type { EventView, ValueView } from './api.js';
 import { placeOf } from './hooks.js';
 import { usePreferences } from './preferences.js';
@@ -59,7 +60,7 @@ export function By({ actor: { type, name } }: { actor: NonNullable<EventView['ac
   const { t, word } = usePreferences();
   return (
     <span class="by" title={word('actor', type)}>
-      {t('event.by', { name: name || word('actor', type) })}
+      {whoText({ type, name }, { t, word })}
     </span>
   );
 }

@@ -86,7 +86,7 @@ function changesOf({ lead, others }: Group): readonly ShownChange[] {
 
 /** The second line: what changed, on one line. An open row shows all of it below. */
 function Glance({ event, changes, open }: { event: EventView; changes: readonly ShownChange[]; open: boolean }) {
-  const { t, dateTime, valueType } = usePreferences();
+  const { t, label, dateTime, valueType } = usePreferences();
   const { notice, schema, due, type, moreChanges } = event;
   if (notice !== null) {
     const kind = type.slice('changefeed.'.length);
@@ -106,7 +106,7 @@ function Glance({ event, changes, open }: { event: EventView; changes: readonly 
       <span class="clipped">
         {changes.slice(0, MOST_AT_A_GLANCE).map((change, index) => (
           <span key={index} class="change">
-            <span class="field">{change.field}</span> <BeforeAfter change={change} />
+            <span class="field">{label(change.field)}</span> <BeforeAfter change={change} />
           </span>
         ))}
       </span>

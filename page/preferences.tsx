@@ -1,6 +1,7 @@
 /** Language and appearance: what the browser says, until a person chooses. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { fieldLabel } from '../src/words/field-label.js';
 import { said } from '../src/words/said.js';
 import { textOf } from '../src/words/words.js';
 import { speak } from './api.js';
@@ -23,6 +24,7 @@ interface Preferences extends Formats {
       | 'object'
       | 'list'
       | 'actor'
+      | 'machine'
       | 'problem'
       | 'part'
       | 'outcome'
@@ -32,6 +34,8 @@ interface Preferences extends Formats {
       | 'audit.outcome',
     name: string,
   ) => string;
+  /** What a person calls a field: `peopleId` is `고객`. */
+  label: (field: string) => string;
   /** A sentence that the service has stored or sent in English. */
   said: (text: string) => string;
   /** `person updated`, for an event type, or a pattern of them. */
@@ -66,7 +70,8 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
       return `${word('object', object)} ${word('verb', verb)}`.trim();
     };
     const inWords = (text: string): string => said(text, language);
-    return { language, setLanguage, theme, setTheme, t, word, said: inWords, kind, ...formats(language, t) };
+    const label = (field: string): string => fieldLabel(language, field);
+    return { language, setLanguage, theme, setTheme, t, word, label, said: inWords, kind, ...formats(language, t) };
   }, [language, theme]);
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

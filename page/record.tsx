@@ -26,7 +26,7 @@ const STEP = 50;
 const MOST = 1_000;
 
 export function RecordView({ asked, object }: { asked: Asked; object: string }) {
-  const { t, dateTime, viewOf, valueText, word } = usePreferences();
+  const { t, dateTime, viewOf, valueText, word, label } = usePreferences();
   const [limit, setLimit] = useState(STEP);
   const { value, error } = useAsked('readRecordHistory', { ...asked, limit }, 10_000);
   const related = useAsked('readRelated', asked, 60_000);
@@ -35,7 +35,8 @@ export function RecordView({ asked, object }: { asked: Asked; object: string }) 
   const when = asked.asOf === undefined ? '' : dateTime(asked.asOf);
   const fields = Object.entries((record ?? {}) as Readonly<Record<string, unknown>>).flatMap(([field, one]) => {
     const text = valueText(viewOf(one));
-    return text === null ? [] : [[field, text] as const];
+    const name = Object.hasOwn(record ?? {}, label(field)) ? field : label(field);
+    return text === null ? [] : [[name, text] as const];
   });
   const lines = linesOf(changes, related.value?.records ?? [], next === null);
   const known = since === null ? t('record.notKept') : t('record.since', { since: dateTime(since) });
@@ -128,7 +129,7 @@ function TimeLine({ line, workspace }: { line: Line; workspace: string }) {
 const TONES: Readonly<Record<string, string>> = { created: 'good', deleted: 'bad' };
 
 function Changed({ change: { event, type, time, observedAt, actor, changes, mergedInto } }: { change: Change }) {
-  const { t, word, dateTime, viewOf } = usePreferences();
+  const { t, word, label, dateTime, viewOf } = usePreferences();
   const [open, setOpen] = useState(false);
   const verb = type?.split('.')[2] ?? '';
   return (
@@ -144,7 +145,7 @@ function Changed({ change: { event, type, time, observedAt, actor, changes, merg
       <dl class="changes">
         {changes.map(({ field, before, after, actor: own }) => (
           <div key={field}>
-            <dt>{field}</dt>
+            <dt>{label(field)}</dt>
             <dd>
               <BeforeAfter change={{ field, before: viewOf(before), after: viewOf(after), actor: null }} />{' '}
               {own !== undefined && <By actor={own} />}

@@ -12,6 +12,7 @@ import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
 import type { People } from '../src/delivery/handlers/people.js';
 import type { Surroundings } from '../src/delivery/run/attempt.js';
+import { recordPage } from '../src/delivery/run/page-links.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';
@@ -71,6 +72,7 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
 const NO_SURROUNDINGS: Surroundings = {
   ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map(), people: {} },
   comparisonOf: () => undefined,
+  pageOf: () => null,
   record: () => Promise.resolve(null),
 };
 
@@ -97,10 +99,18 @@ export async function storedRecord(
   return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
 }
 
+interface Stored {
+  store: SweepStore;
+  ruled: ReadonlyMap<ListName, ListWithRules>;
+  people: People;
+  /** Where people reach the status page. */
+  pageUrl: string | undefined;
+}
+
 /** What was stored before a list was switched off is not what the CRM has. */
 function surroundings(
   { language, timeZone, lists, links }: WorkspaceConfig,
-  { store, ruled, people }: { store: SweepStore; ruled: ReadonlyMap<ListName, ListWithRules>; people: People },
+  { store, ruled, people, pageUrl }: Stored,
 ): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
   const kept = new Set(
@@ -108,6 +118,7 @@ function surroundings(
   );
   return {
     ...{ language, timeZone, lists: known, links: linksByObject(links, known), people },
+    pageOf: (event) => recordPage(event, { pageUrl, lists: known }),
     comparisonOf: (object) => [...ruled.values()].find(({ descriptor }) => descriptor.object === object)?.rules,
     async record(word, id) {
       const list = listsForWord(word, known).find((name) => kept.has(name));
@@ -176,7 +187,9 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     /** As far as this process polls. */
     asked,
     edits: actors.edits,
-    surroundings: surroundings(config, { store, ruled, people: context.config.people }),
+    surroundings: surroundings(config, {
+      ...{ store, ruled, people: context.config.people, pageUrl: context.config.http.publicUrl },
+    }),
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

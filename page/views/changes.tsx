@@ -201,9 +201,9 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
         {(['since', 'until'] as const).map((name) => (
           <TextField
             key={name}
-            type="date"
+            type={isMoment(filter[name]) ? 'datetime-local' : 'date'}
             label={t(`filter.${name}`)}
-            value={filter[name]}
+            value={isMoment(filter[name]) ? inputOf(filter[name]) : filter[name]}
             onText={(value) => set(name, value)}
           />
         ))}
@@ -217,10 +217,23 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
   );
 }
 
+/** A digest names the moments of its first and its last change; a person chooses days. */
+function isMoment(given: string | undefined): given is string {
+  return given?.includes('T') === true && !Number.isNaN(Date.parse(given));
+}
+
+/** As its input shows a moment: to the minute, where the person is who looks. */
+function inputOf(moment: string): string {
+  const at = new Date(moment);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** Days are those of the person who looks, from their first moment to their last. */
 function questionOf({ since, until, ...filter }: Given) {
-  const at = (day: string | undefined, time: string): string | undefined =>
-    day === undefined || day === '' ? undefined : new Date(`${day}T${time}`).toISOString();
+  const at = (given: string | undefined, time: string): string | undefined => {
+    if (given === undefined || given === '') return undefined;
+    return new Date(isMoment(given) ? given : `${given}T${time}`).toISOString();
+  };
   return { ...filter, since: at(since, '00:00:00'), until: at(until, '23:59:59.999') };
 }
 

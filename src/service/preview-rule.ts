@@ -1,13 +1,14 @@
 /** What a rule would have done: the reader of `changefeed try`, with each match as the message would read. Nothing is sent, nothing is stored. */
 import type { Rule } from '../config/rules.js';
 import { enrich, type Surroundings } from '../delivery/run/attempt.js';
-import { titledText } from '../delivery/handlers/message/chat.js';
-import { digestText } from '../delivery/handlers/message/digest-text.js';
+import { readBackground, type Background } from '../delivery/handlers/message/background.js';
+import { eventsIn } from '../delivery/handlers/message/digest-text.js';
+import { renderDigest } from '../delivery/handlers/message/message.js';
 import { SERVICES } from '../delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../delivery/handlers/message/template.js';
 import { periodOf } from '../delivery/moments.js';
-import { linkFor } from '../delivery/run/digest-call.js';
-import { DigestSums, NAMED } from '../delivery/handlers/summary.js';
+import { changesPage } from '../delivery/run/page-links.js';
+import { DigestSums, type Period } from '../delivery/handlers/summary.js';
 import { trySubscription, type TryCall } from '../delivery/ask/try.js';
 import type { Tried } from '../delivery/ask/tried.js';
 import { listOf } from '../events/envelope.js';
@@ -15,7 +16,6 @@ import { offsetAt, timeOfLogId } from '../events/log-id.js';
 import { compileSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
-import { formatsFor } from '../words/format.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
@@ -50,12 +50,22 @@ export function createMatches({ events: log, clock }: AppContext, workspaces: Wo
   };
 }
 
-export function textOf({ data, subscription }: Rule, { event, language, timeZone }: Match): string {
+export async function textOf(
+  { data, subscription }: Rule,
+  { workspace, event, language, timeZone }: Match,
+  workspaces: Workspaces,
+): Promise<string> {
   const { include = {} } = subscription;
   const { template } = data;
-  const reader = { service: PLAIN, language, timeZone, list: listOf(event, subscription.catalogue) ?? null };
+  const list = listOf(event, subscription.catalogue) ?? null;
+  const background = await backgroundOf([event], workspaces.surroundingsOf(workspace));
+  const reader = { service: PLAIN, language, timeZone, list, background };
   const read = template === undefined ? null : readTemplate(template, Object.keys(include));
   return read?.outcome === 'read' ? renderTemplate(read.template, event, reader) : usualMessage(event, reader);
+}
+
+function backgroundOf(events: readonly ChangeEvent[], { record, pageOf }: Surroundings): Promise<Background> {
+  return readBackground(events, { records: { get: record }, pageOf });
 }
 
 export interface Digest {
@@ -85,18 +95,20 @@ export async function digestOf(
       const logged = entry.logged();
       if (!selects(logged.event)) continue;
       // The others are only counted.
-      const isNamed = sums.count < NAMED;
-      const event = isNamed ? await enrich(logged.event, subscription.include, surroundings) : logged.event;
+      const event = sums.names(logged.event)
+        ? await enrich(logged.event, subscription.include, surroundings)
+        : logged.event;
       last = { ...newest, event, logId: logged.logId };
       sums.add(last);
     }
   const at = isoTime(atMs);
   // A single event reads as a single message.
-  if (sums.count < 2) return { at, text: textOf(rule, last) };
-  const link = linkFor(workspace, { pageUrl: config.http.publicUrl, subscription });
-  const summary = sums.summary({ workspace, events: noEvents, link });
-  const formats = formatsFor({ language, timeZone, now: summary.to.time });
-  return { at, text: titledText(digestText(summary, formats), PLAIN) };
+  if (sums.count < 2) return { at, text: await textOf(rule, last, workspaces) };
+  const linkOf = (period: Period): string | null =>
+    changesPage(config.http.publicUrl, subscription, { workspace, ...period });
+  const summary = sums.summary({ workspace, events: noEvents, linkOf });
+  const background = await backgroundOf(eventsIn(summary), surroundings);
+  return { at, text: renderDigest(summary, { service: PLAIN, language, timeZone, background }) };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- as the events of the log, which are awaited

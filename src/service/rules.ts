@@ -76,7 +76,9 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
       const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
       const { tried, matches } = await matchesOf(rule, { from, search, examples, signal });
       const { since, read: events, selected, perDay, next } = tried;
-      const shown = matches.map((one) => ({ ...seen(one), text: textOf(rule, one) }));
+      const shown = await Promise.all(
+        matches.map(async (one) => ({ ...seen(one), text: await textOf(rule, one, workspaces) })),
+      );
       return {
         outcome: 'tried',
         since,

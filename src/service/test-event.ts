@@ -4,6 +4,7 @@ import type { TestCall } from '../actions/feed.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import { attemptDelivery, Interrupt, type Surroundings } from '../delivery/run/attempt.js';
+import { recordPage } from '../delivery/run/page-links.js';
 import type { OnceStore } from '../delivery/run/once.js';
 import { messageOf, usage } from '../kit/errors.js';
 import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
@@ -114,11 +115,13 @@ const NO_MARKS: OnceStore = {
 };
 
 /** Of a workspace whose records are not read. */
-function surroundingsIn({ workspaces, people }: Config, name: string): Surroundings {
+function surroundingsIn({ workspaces, people, http }: Config, name: string): Surroundings {
+  const lists = listsOf(workspaces);
   const { language = 'en', timeZone = 'UTC' } = workspaces.find((one) => one.name === name) ?? {};
   return {
-    ...{ language, timeZone, lists: listsOf(workspaces), links: new Map(), people },
+    ...{ language, timeZone, lists, links: new Map(), people },
     comparisonOf: () => undefined,
+    pageOf: (event) => recordPage(event, { pageUrl: http.publicUrl, lists }),
     record: () => Promise.resolve(null),
   };
 }

@@ -92,6 +92,7 @@ export function fakeSurroundings({
     links: new Map<string, string>(),
     people,
     comparisonOf: () => undefined,
+    pageOf: () => null,
     record,
   };
   const once: ContextOptions['once'] = {

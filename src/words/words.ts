@@ -24,7 +24,7 @@ export function textOf(language: Language, key: string): string | undefined {
   return Object.hasOwn(LISTS[language], key) ? LISTS[language][key] : undefined;
 }
 
-type Group = 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'place' | 'outcome' | 'counted';
+type Group = 'verb' | 'object' | 'list' | 'actor' | 'machine' | 'problem' | 'part' | 'place' | 'outcome' | 'counted';
 
 function makeWords(language: Language) {
   const numbers = new Intl.NumberFormat(language);

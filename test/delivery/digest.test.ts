@@ -68,7 +68,10 @@ describe('digest', () => {
     });
     const ids = await appendEvents(test, events);
     await digested(running, ids.at(-1));
-    expect(digests[0]?.link).toBe(`https://status.example.com/#/changes?workspace=${WORKSPACE}${query}`);
+    const { from, to, link } = digests[0] ?? {};
+    const period = `&since=${encodeURIComponent(from?.time ?? '')}&until=${encodeURIComponent(to?.time ?? '')}`;
+    const address = `https://status.example.com/#/changes?workspace=${WORKSPACE}`;
+    expect(link).toBe(`${address}${query.replace(/(&show=all)?$/, `${period}$1`)}`);
   });
 
   it('digest: handles what is in the log since the last one, once, in its order, and queues no event', async () => {

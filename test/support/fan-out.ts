@@ -75,6 +75,7 @@ export const NO_SURROUNDINGS: Surroundings = {
   links: new Map(),
   people: {},
   comparisonOf: () => undefined,
+  pageOf: () => null,
   record: () => Promise.resolve(null),
 };
 

@@ -41,6 +41,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     timeZone: 'Asia/Seoul',
     people: {},
     records: { get: () => Promise.resolve(null) },
+    pageOf: () => null,
     once: async (_key: string, effect: () => unknown) => {
       await effect();
       return 'ran' as const;

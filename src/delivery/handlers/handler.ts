@@ -29,6 +29,8 @@ export interface HandlerContext {
   readonly people: People;
   /** The stored records of the workspace, as the feed knows them now. It sends no request to the CRM. */
   readonly records: StoredRecords;
+  /** The address of the status page that shows an event's record; null without `http.publicUrl`. */
+  readonly pageOf: (event: ChangeEvent) => string | null;
   /** True if sent again by a replay; event and id are the same as the first time. */
   readonly replay: boolean;
   /** True for an event that a person sends as a test. @defaultValue false */
@@ -104,6 +106,8 @@ export interface DigestSummary<Event = ChangeEvent> {
   readonly people: readonly (PersonInCharge & { readonly count: number })[];
   /** The first ten events, in the order of the log. */
   readonly first: readonly Event[];
+  /** The first ten records, each with its events in the order of the log (the first one and the newest, up to twenty) and how many there are. */
+  readonly records: readonly { readonly events: readonly Event[]; readonly count: number }[];
   /** All events in the order of the log, read from it again. */
   readonly events: () => AsyncIterable<Event>;
   /** The status page with such events; null without `http.publicUrl`. */

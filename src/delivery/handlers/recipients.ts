@@ -67,7 +67,7 @@ export async function partsOf(
   }
   const parts = [...byAddress].map(([address, sums]) => {
     const events = (): AsyncIterable<ChangeEvent> => eventsFor(address, digest, directory);
-    const summary = sums.summary({ workspace, events, link });
+    const summary = sums.summary({ workspace, events, linkOf: () => link });
     const key = keyOf(address);
     return { key, address, digest: { ...summary, from, to, id: `${id}.${key}` } };
   });

@@ -175,7 +175,7 @@ interface About {
 export function contextFor(options: ContextOptions, about: About): HandlerContext {
   const { subscription, attempt, interrupt, logger, test = false } = options;
   const { workspace, facts, effectsOf, list = null, replay = false } = about;
-  const { language, timeZone, people, record } = options.surroundingsOf(workspace);
+  const { language, timeZone, people, record, pageOf } = options.surroundingsOf(workspace);
   let log: Log | undefined;
   return {
     // Created on first use: most handlers never log.
@@ -197,6 +197,7 @@ export function contextFor(options: ContextOptions, about: About): HandlerContex
     timeZone,
     people,
     records: { get: record },
+    pageOf,
     ...(test && { test }),
   };
 }
@@ -269,6 +270,8 @@ export interface Surroundings {
   people: People;
   /** How detection compares the records of an object; undefined where the configuration does not name its list. */
   comparisonOf: (object: string) => Comparison | undefined;
+  /** The status page with an event's record; null without `http.publicUrl`. */
+  pageOf: (event: ChangeEvent) => string | null;
   /** The stored record; null when there is none, and of a list that is not polled. */
   record: (list: ListName, id: string) => Promise<CrmRecord | null>;
 }

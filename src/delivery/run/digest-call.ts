@@ -6,7 +6,8 @@ import { attemptDelivery, callWithin, contextFor, resultIn, shapeEvent, type Att
 import type { DigestSummary } from '../handlers/handler.js';
 import type { Noted } from '../receipts/note.js';
 import type { GivenRun, RunOptions } from './run.js';
-import { DigestSums } from '../handlers/summary.js';
+import { DigestSums, type Period } from '../handlers/summary.js';
+import { changesPage } from './page-links.js';
 
 /** As receipts name it; no event has this type. */
 const DIGEST_TYPE = 'changefeed.digest';
@@ -52,8 +53,9 @@ export async function digestCall(range: Range, attempt: Attempt): Promise<Call |
     const delivery = { ...only, id: only.event.id, workspace };
     return { send: () => attemptDelivery({ ...attempt, delivery }), about: delivery };
   }
-  const link = linkFor(workspace, attempt);
-  const summary = sums.summary({ workspace, events: () => shapedEvents(range, attempt), link });
+  const { pageUrl, subscription } = attempt;
+  const linkOf = (period: Period): string | null => changesPage(pageUrl, subscription, { workspace, ...period });
+  const summary = sums.summary({ workspace, events: () => shapedEvents(range, attempt), linkOf });
   const { id, from, to, count } = summary;
   const digest = { fromLogId: from.logId, count };
   const about = { id, workspace, logId: to.logId, event: { id, type: DIGEST_TYPE, subject: '' }, digest };
@@ -82,23 +84,4 @@ async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
 
 async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<ChangeEvent> {
   for await (const { shaped } of selected(range, attempt)) yield shaped;
-}
-
-/** The page as this subscription selects, so far as it can filter. */
-export function linkFor(
-  workspace: string,
-  { pageUrl, subscription }: Pick<RunOptions, 'pageUrl' | 'subscription'>,
-): string | null {
-  if (pageUrl === undefined) return null;
-  const { on, lists, fields, class: wanted } = subscription;
-  const [list, field] = [lists, fields].map((all) => (all?.length === 1 ? all[0] : undefined));
-  const query = new URLSearchParams({
-    workspace,
-    ...(!on.includes('crm.*') && { type: on.join(',') }),
-    ...(list !== undefined && { list }),
-    ...(field !== undefined && { field }),
-    // Without it, the page leaves out what no person has edited.
-    ...(wanted !== 'edited' && { show: 'all' }),
-  });
-  return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
 }

@@ -13,7 +13,7 @@ import { meaningOfText } from '../../crm/canonical.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { compilePattern } from '../../events/pattern.js';
-import { TODO_FIELDS } from './fields.js';
+import { TODO_FIELDS } from '../../crm/todo-fields.js';
 
 export const MASKS = ['last4', 'hash', 'drop'] as const;
 export type Mask = (typeof MASKS)[number];

@@ -1,7 +1,7 @@
 /** Which records are open (`open` of the list's descriptor), and how likely these are to change soon. Pure. */
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../crm/record.js';
-import { firstValue } from './fields.js';
+import { firstValue } from '../../crm/todo-fields.js';
 
 /** The hour at which each open record is due, since the epoch; null where it does not say. */
 export type OpenRecords = readonly (number | null)[];

@@ -2,7 +2,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { eventTime } from '../../kit/iso-time.js';
-import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
+import { TODO_FIELDS, dueText, firstValue } from '../../crm/todo-fields.js';
+import { creationTimeOf } from './fields.js';
 
 export interface TodoSide {
   /** Null: the record does not say. */
@@ -71,10 +72,6 @@ function endOfDay(date: string, timeZone: string): number | null {
 
 function startOfNext(day: Temporal.ZonedDateTime): number {
   return day.add({ days: 1 }).startOfDay().epochMilliseconds;
-}
-
-export function dueText(record: UncheckedRecord): string | null {
-  return textOrNull(firstValue(record, TODO_FIELDS.due));
 }
 
 function textOrNull(value: unknown): string | null {

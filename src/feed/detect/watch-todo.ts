@@ -4,7 +4,7 @@ import { buildEvent, workspaceOf } from '../../events/envelope.js';
 import type { TodoVerb } from '../../events/kinds.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import type { DetectInput, Detection } from './detect.js';
-import { TODO_FIELDS } from './fields.js';
+import { TODO_FIELDS } from '../../crm/todo-fields.js';
 import type { TodoWatch } from './rules.js';
 import { deadlineOf, doneAtOf, isDone, todoSide, type TodoSide } from './todo.js';
 

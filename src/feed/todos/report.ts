@@ -2,7 +2,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isStored } from '../detect/record-state.js';
-import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } from '../detect/todo.js';
+import { dueText } from '../../crm/todo-fields.js';
+import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../detect/todo.js';
 import { usage } from '../../kit/errors.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';

@@ -19,13 +19,13 @@ function someEvents(): ChangeEvent[] {
     const after = { id: event.subject, 이름: `가상 고객 ${at}`, 담당자: OWNERS[at % 2] };
     return { ...event, data: { ...event.data, after } };
   });
-  const updated = changeEvent({ record: 'p0', sequence: 2 });
+  const updated = changeEvent({ record: 'old', sequence: 2 });
   const changes = [
     { field: '담당자', before: OWNERS[0], after: OWNERS[1] },
     { field: '등급', before: 'B', after: 'A' },
     { field: '딜 개수', before: 1, after: 2 },
   ];
-  const after = { id: 'p0', 이름: '가상 <고객> 0', 담당자: OWNERS[1] };
+  const after = { id: 'old', 이름: '가상 <고객> 0', 담당자: OWNERS[1] };
   const todo = changeEvent({ record: 't0', sequence: 1, list: 'todo' });
   const done = {
     ...todo,
@@ -42,7 +42,7 @@ function someEvents(): ChangeEvent[] {
 function digestOf(events: readonly ChangeEvent[], link: string | null = null): DigestSummary {
   const sums = new DigestSums();
   events.forEach((event, at) => sums.add({ logId: `1772424600000-${at}`, event }));
-  return sums.summary({ workspace: 'acme', events: () => (async function* () {})(), link });
+  return sums.summary({ workspace: 'acme', events: () => (async function* () {})(), linkOf: () => link });
 }
 
 describe('a digest as a message', () => {
@@ -54,7 +54,10 @@ describe('a digest as a message', () => {
       'By person in charge: 이가상 7, 김가상 6, nobody 1',
       '• 가상 <고객> 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
       '• 견적서 보내기 – todo completed · 가상 고객 1',
-      ...Array.from({ length: 8 }, (_, at) => `• 가상 고객 ${at} – person created`),
+      ...Array.from(
+        { length: 8 },
+        (_, at) => `• 가상 고객 ${at} – person created · in charge: ${OWNERS[at % 2]?.name ?? ''}`,
+      ),
       '… and 4 more',
     ]);
     expect(link).toEqual({ text: 'Open the status page', url: 'https://status.example.com/#/changes' });
@@ -91,7 +94,7 @@ describe('a digest as a message', () => {
     expect([...lines.slice(0, 2), ...lines.slice(-2)]).toEqual([
       '담당자별: 이가상 7건, 김가상 6건, 담당자 없음 1건',
       '• 가상 <고객> 0 – 고객 수정 · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
-      '• 가상 고객 7 – 고객 생성',
+      '• 가상 고객 7 – 고객 생성 · 담당 이가상',
       '… 외 4건',
     ]);
   });

@@ -132,8 +132,8 @@ describe('a template', () => {
       { field: 'dealId', before: null, after: 'd1' },
     ];
     const related = { person: { id: after, title: '오시시' }, organization: null };
-    expect(render('{{changes}}', eventWith({ changes, related }))).toBe('• person: 01958e58… → 오시시\n• deal: – → d1');
-    expect(render('{{changes}}', eventWith({ changes }))).toContain('• person: 01958e58… → 0195611f…');
+    expect(render('{{changes}}', eventWith({ changes, related }))).toBe('• Person: 01958e58… → 오시시\n• Deal: – → d1');
+    expect(render('{{changes}}', eventWith({ changes }))).toContain('• Person: 01958e58… → 0195611f…');
   });
 
   it('message template: uses the last name of a deleted record', () => {

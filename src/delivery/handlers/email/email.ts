@@ -14,7 +14,8 @@ import type { DigestContext, DigestSummary, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape } from '../http/endpoint.js';
 import { readAllowHosts } from '../http/guard.js';
 import { defineKind } from '../kind.js';
-import { digestText } from '../message/digest-text.js';
+import { readBackground } from '../message/background.js';
+import { digestText, eventsIn } from '../message/digest-text.js';
 import { messageOptions } from '../message/message.js';
 import type { Service } from '../message/services.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from '../message/template.js';
@@ -145,7 +146,7 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
       const addresses = recipients.filter((one) => one !== undefined);
       if (addresses.length === 0) return NOBODY;
       const { status, refused } = await sendAll(
-        sendingsOf(addresses, eventMail(event, context, settings), context),
+        sendingsOf(addresses, await eventMail(event, context, settings), context),
         context,
       );
       // Those that were accepted are not sent again with the dead letter.
@@ -154,13 +155,14 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
     },
     handleDigest: async (summary, context) => {
       if (to === IN_CHARGE)
-        return await sendParts(await partsOf(summary, directoryOf(context)), context, (part) =>
-          send({ ...partMail(part.digest, context), to: [part.address], recipient: part.address }, context),
+        return await sendParts(await partsOf(summary, directoryOf(context)), context, async (part) =>
+          send({ ...(await partMail(part.digest, context)), to: [part.address], recipient: part.address }, context),
         );
       const addresses = [to].flat();
       const parts = addresses.map((address) => ({ key: keyOf(address), address, digest: summary }));
+      const mail = await digestMail(summary, context, settings);
       return await sendParts({ parts, leftOut: 0 }, context, ({ address: recipient }) =>
-        send({ ...digestMail(summary, context, settings), to: addresses, recipient }, context),
+        send({ ...mail, to: addresses, recipient }, context),
       );
     },
   });
@@ -173,7 +175,7 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
   }
 
   /** A single event reads as a single mail, and is in the thread of its record. */
-  function partMail(part: DigestSummary, context: DigestContext): Content {
+  function partMail(part: DigestSummary, context: DigestContext): Promise<Content> {
     const [event] = part.first;
     return part.count === 1 && event !== undefined
       ? eventMail(event, context, settings)
@@ -186,13 +188,14 @@ type TextIn = (service: Service) => string;
 
 const mailIn = ({ email: address }: PersonAddresses): string | undefined => address;
 
-function eventMail(
+async function eventMail(
   event: ChangeEvent,
   context: DigestContext & { list?: ListName | null },
   { template, sender }: EmailSettings,
-): Content {
+): Promise<Content> {
   const { language, timeZone, list, workspace } = context;
-  const readerFor = (service: Service): Reader => ({ service, language, timeZone, list });
+  const background = await readBackground([event], context);
+  const readerFor = (service: Service): Reader => ({ service, language, timeZone, list, background });
   const usual: TextIn = (service) => usualMessage(event, readerFor(service));
   // A template is text: its own characters are no HTML either.
   const own = template && renderTemplate(template, event, readerFor(PLAIN_MAIL));
@@ -204,9 +207,10 @@ function eventMail(
   };
 }
 
-function digestMail(summary: DigestSummary, context: DigestContext, { sender }: EmailSettings): Content {
+async function digestMail(summary: DigestSummary, context: DigestContext, { sender }: EmailSettings): Promise<Content> {
   const { language, timeZone } = context;
-  const text = digestText(summary, formatsFor({ language, timeZone, now: summary.to.time }));
+  const background = await readBackground(eventsIn(summary), context);
+  const text = digestText(summary, formatsFor({ language, timeZone, now: summary.to.time }), background);
   return {
     ...mailOf({ sender, context, id: summary.id, subject: subjectOf(text.title) }),
     ...bodiesOf((service) => titledText(text, service), context),

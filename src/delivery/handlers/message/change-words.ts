@@ -1,9 +1,12 @@
 /** A changed field as a chat names it. A field such as `peopleId` has an id, which says nothing to a person. Pure. */
 import { builtInLists, readyMadeLists } from '../../../crm/lists/lists.js';
+import type { ListDescriptor } from '../../../crm/lists/descriptor.js';
 import { listsForWord } from '../../../crm/references.js';
 import type { ChangeData, FieldChange } from '../../../events/types.js';
+import { fieldLabel } from '../../../words/field-label.js';
 import type { Formats } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
+import type { Background } from './background.js';
 
 /** As many characters of an id as tell the records of one workspace apart. */
 const ID_PLACES = 8;
@@ -15,21 +18,31 @@ interface ChangeWords {
   after: string | null;
 }
 
-/** The record that a field refers to has its title where `include` has read it, otherwise the start of its id. */
+/** Whose ids a field such as `peopleId` has; none: its values are no ids. */
+export function listsOfField(field: string): Pick<ListDescriptor, 'name' | 'object'>[] {
+  const [, word = ''] = /^(\w+)Id$/.exec(field) ?? [];
+  if (word === '') return [];
+  return [builtInLists, readyMadeLists].flatMap((lists) =>
+    listsForWord(word, lists).flatMap((name) => lists.byName(name) ?? []),
+  );
+}
+
+/** The record that a field refers to has its title where it is stored, otherwise the start of its id. */
 export function changeInWords(
   { field, before, after }: FieldChange,
   { related = {} }: ChangeData,
-  formats: Formats,
+  { formats, nameOf }: { formats: Formats; nameOf: Background['nameOf'] },
 ): ChangeWords {
-  const [, word = ''] = /^(\w+)Id$/.exec(field) ?? [];
-  const [object] = [builtInLists, readyMadeLists].flatMap((lists) =>
-    listsForWord(word, lists).flatMap((name) => lists.byName(name)?.object ?? []),
-  );
-  if (object === undefined) return { field, before: formats.value(before), after: formats.value(after) };
+  const lists = listsOfField(field);
+  const { language, value } = formats;
+  const label = fieldLabel(language, field);
+  if (lists[0] === undefined) return { field: label, before: value(before), after: value(after) };
   const side = (id: unknown): string | null => {
-    const known = Object.values(related).find((one) => one?.id === id);
     if (typeof id !== 'string' || id === '') return null;
-    return known?.title ?? (id.length > ID_PLACES ? `${id.slice(0, ID_PLACES)}…` : id);
+    const included = Object.values(related).find((one) => one?.id === id)?.title;
+    const stored = lists.flatMap(({ name }) => nameOf(name, id) ?? [])[0];
+    return included ?? stored ?? (id.length > ID_PLACES ? `${id.slice(0, ID_PLACES)}…` : id);
   };
-  return { field: wordsFor(formats.language).word('object', object), before: side(before), after: side(after) };
+  const named = label === field ? wordsFor(language).word('object', lists[0].object) : label;
+  return { field: named, before: side(before), after: side(after) };
 }

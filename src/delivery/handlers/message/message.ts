@@ -12,8 +12,9 @@ import { digestShape } from '../digest.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../../words/format.js';
 import { addressFor, IN_CHARGE, NOBODY, partsOf, personOf, sendParts } from '../recipients.js';
+import { readBackground } from './background.js';
 import { aboutShape, chatShape, openChat, refuseText, titledText } from './chat.js';
-import { digestText } from './digest-text.js';
+import { digestText, eventsIn } from './digest-text.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
@@ -82,22 +83,26 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   const { template, digest, mostPerMinute = MOST_PER_MINUTE } = settings;
   const { to, otherwise } = settings;
   const chat = openChat(settings, 'Message', world);
-  const single = (
+  const single = async (
     event: ChangeEvent,
     context: DigestContext & { list?: ListName | null },
     about: { to?: string } = {},
   ) => {
     const person = personOf(event);
-    return chat.say(
-      (reader) => (template === undefined ? usualMessage(event, reader) : renderTemplate(template, event, reader)),
-      context,
-      { inCharge: person === null ? [] : [person], ...about },
-    );
+    const background = await readBackground([event], context);
+    const text = template === undefined ? usualMessage : renderTemplate.bind(null, template);
+    return await chat.say((reader) => text(event, { ...reader, background }), context, {
+      inCharge: person === null ? [] : [person],
+      ...about,
+    });
   };
-  const many = (summary: DigestSummary, context: DigestContext, about: { to?: string } = {}) => {
+  const many = async (summary: DigestSummary, context: DigestContext, about: { to?: string } = {}) => {
     const [event] = summary.first;
-    if (to === IN_CHARGE && summary.count === 1 && event !== undefined) return single(event, context, about);
-    return chat.say((reader) => renderDigest(summary, reader), context, { inCharge: summary.people, ...about });
+    if (to === IN_CHARGE && summary.count === 1 && event !== undefined) return await single(event, context, about);
+    const background = await readBackground(eventsIn(summary), context);
+    return await chat.say((reader) => renderDigest(summary, { ...reader, background }), context, {
+      ...{ inCharge: summary.people, ...about },
+    });
   };
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: accountIn, otherwise, people });
   return toSubscription(settings, {
@@ -105,10 +110,10 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
     ...chat.parts,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
-    handle: (event, context) => {
-      if (to !== IN_CHARGE) return single(event, context);
+    handle: async (event, context) => {
+      if (to !== IN_CHARGE) return await single(event, context);
       const address = addressFor(personOf(event), directoryOf(context));
-      return address === undefined ? NOBODY : single(event, context, { to: address });
+      return address === undefined ? NOBODY : await single(event, context, { to: address });
     },
     handleDigest: async (summary, context) => {
       if (to !== IN_CHARGE) return await many(summary, context);
@@ -120,6 +125,8 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
 
 const accountIn = ({ kakaowork, email }: PersonAddresses): string | undefined => kakaowork ?? email;
 
-function renderDigest(summary: DigestSummary, { service, language, timeZone }: Reader): string {
-  return titledText(digestText(summary, formatsFor({ language, timeZone, now: summary.to.time })), service);
+/** As the preview of a rule shows it too. */
+export function renderDigest(summary: DigestSummary, { service, language, timeZone, background }: Reader): string {
+  const formats = formatsFor({ language, timeZone, now: summary.to.time });
+  return titledText(digestText(summary, formats, background), service);
 }

@@ -2,16 +2,18 @@
 import { textOfActor } from '../../../events/actor.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../../events/describe.js';
 import { listOf, workspaceOf } from '../../../events/envelope.js';
-import { titlesOfRelated } from '../../../events/related.js';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { shorten } from '../../../kit/printable.js';
 import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import { formatsFor, type Formats } from '../../../words/format.js';
 import { problemText } from '../../../words/problems.js';
+import { whoText } from '../../../words/who.js';
 import { wordsFor, type Language, type Words } from '../../../words/words.js';
 import { valueAtPath } from '../values.js';
+import { nameInCharge, NO_BACKGROUND, whoseOf, type Background } from './background.js';
 import { changeInWords } from './change-words.js';
+import { dueOf } from './fold.js';
 import type { Service } from './services.js';
 
 const LONGEST_TITLE = 80;
@@ -27,24 +29,27 @@ export interface Reader {
   timeZone: string;
   /** Null for the feed's own events. */
   list?: ListName | null | undefined;
+  /** @defaultValue only what the event says */
+  background?: Background | undefined;
 }
 
 interface Said extends Reader {
+  background: Background;
   formats: Formats;
   words: Words;
 }
 
 const PLAIN_WORDS = {
   title: titleOf,
-  changes: (event: ChangeEvent, said: Said) =>
-    noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data, said),
+  changes: (event: ChangeEvent, said: Said) => noticeText(event, said) ?? schemaText(event) ?? changesOf(event, said),
   object: ({ type }: ChangeEvent, { words }: Said) => words.word('object', wordsOfType(type).object),
   verb: ({ type }: ChangeEvent, { words }: Said) => words.word('verb', wordsOfType(type).verb),
   actor: ({ data }: ChangeEvent, { words }: Said) =>
     data.actor === undefined ? '' : oneLine(textOfActor(data.actor, words)),
+  owner: (event: ChangeEvent) => oneLine(nameInCharge(event) ?? ''),
   due: ({ data }: ChangeEvent, { formats }: Said) => (data.due === undefined ? '' : formats.dateTime(data.due)),
   unchanged: unchangedText,
-  link: ({ data }: ChangeEvent) => data.link ?? '',
+  link: (event: ChangeEvent, { background }: Said) => background.linkOf(event) ?? '',
   id: ({ id }: ChangeEvent) => id,
   type: ({ type }: ChangeEvent) => type,
   subject: ({ subject }: ChangeEvent) => subject,
@@ -105,19 +110,22 @@ export function renderTemplate(template: Template, event: ChangeEvent, reader: R
 /** The message where there is no template: what happened to what, whose it is, what changed, and where to see it. */
 export function usualMessage(event: ChangeEvent, reader: Reader): string {
   const said = saidTo(reader, event);
-  const { service, words } = said;
-  const { notice, link, due } = event.data;
+  const { service, words, formats, background } = said;
+  const { notice, actor } = event.data;
+  const [link, due, inCharge] = [background.linkOf(event), dueOf(event), nameInCharge(event)];
   const of = (word: PlainWord): string => service.escape(PLAIN_WORDS[word](event, said));
   const what = notice === undefined ? `${of('object')} ${of('verb')}` : words.word('problem', kindOf(event));
-  const by = of('actor') === '' ? '' : ` (${words.t('event.by', { name: of('actor') })})`;
-  const owners = titlesOfRelated(event).map((title) => service.escape(oneLine(title)));
+  const who = actor && whoText({ ...actor, name: actor.name && oneLine(actor.name) }, words);
+  const by = who === undefined ? '' : ` (${service.escape(who)})`;
+  const owner = inCharge === null ? [] : [words.t('event.owner', { name: oneLine(inCharge) })];
+  const whose = [...whoseOf(event, background).map(oneLine), ...owner].map((text) => service.escape(text));
   const lines = [
     `${service.bold(of('title'))} – ${what}${by}`,
-    owners.join(' · '),
-    due === undefined ? '' : words.t('event.due', { when: of('due') }),
+    whose.join(' · '),
+    due === null ? '' : words.t('event.due', { when: service.escape(formats.value(due) ?? '') }),
     of('unchanged'),
     of('changes'),
-    link === undefined ? '' : service.link(link, words.t('event.open')),
+    link === null ? '' : service.link(link, words.t('event.open')),
   ];
   return cut(lines.filter((line) => line !== '').join('\n'), service);
 }
@@ -134,7 +142,8 @@ function unchangedText({ data: { unchanged } }: ChangeEvent, { words, formats }:
 function saidTo(reader: Reader, { data }: ChangeEvent): Said {
   const { language, timeZone } = reader;
   const formats = formatsFor({ language, timeZone, now: data.observedAt });
-  return { ...reader, formats, words: wordsFor(language) };
+  const { background = NO_BACKGROUND } = reader;
+  return { ...reader, background, formats, words: wordsFor(language) };
 }
 
 /** Filters of Liquid, Jinja and Handlebars: taken for a fallback, the word would be sent. */
@@ -227,10 +236,11 @@ function schemaText({ data: { schema } }: ChangeEvent): string | undefined {
   return schema && `• ${oneLine(schema.field)}: ${schema.before.join(', ') || '–'} → ${schema.after.join(', ') || '–'}`;
 }
 
-function changesOf(data: ChangeEvent['data'], { formats, words }: Said): string {
-  const { changes } = data;
+/** What a new record has is no change. */
+function changesOf({ type, data }: ChangeEvent, { formats, words, background: { nameOf } }: Said): string {
+  const changes = wordsOfType(type).verb === 'created' ? [] : data.changes;
   const lines = changes.slice(0, MOST_CHANGES).map((change) => {
-    const { field, before, after } = changeInWords(change, data, formats);
+    const { field, before, after } = changeInWords(change, data, { formats, nameOf });
     const [old, now] = sidesOf(before?.trim() ?? '', after?.trim() ?? '');
     return `• ${oneLine(field)}: ${old} → ${now}`;
   });
