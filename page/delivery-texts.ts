@@ -35,6 +35,7 @@ export const deliveryTexts = {
   'outcome.no receipt': ['no receipt', '기록 없음'],
   'reason.where': ['its conditions did not hold', '조건에 맞지 않음'],
   'reason.no-address': ['the person in charge has no address', '담당자의 주소가 없음'],
+  'reason.muted': ['the record is muted', '이 레코드는 알리지 않기로 함'],
   'reason.cancelled-out': ['later changes undid it', '이후 변경으로 되돌려짐'],
   'reason.not-selected': ['no longer selected', '더 이상 조건에 맞지 않음'],
   'reason.merged': ['merged with a later event', '이후 이벤트와 합쳐짐'],

@@ -87,6 +87,29 @@ export interface Snoozed {
   subscriptions: string[];
 }
 
+/** Which record a subscription says nothing of. */
+export interface MuteCall {
+  /** One that tells people: a message or a rule. */
+  subscription: string;
+  /** @defaultValue the only workspace */
+  workspace?: string | undefined;
+  list: ListName;
+  id: string;
+  /** ISO 8601; without a zone, of the workspace. @defaultValue until it is unmuted */
+  until?: string | undefined;
+}
+
+/** A record of which a subscription says nothing. */
+export interface Muted {
+  workspace: string;
+  list: ListName;
+  id: string;
+  /** What it is called; null where that is not known. */
+  title: string | null;
+  /** ISO 8601; null: until it is unmuted. */
+  until: string | null;
+}
+
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
   /** The names of a workspace's lists, those that are not polled included. */
@@ -124,6 +147,16 @@ export interface Inspector {
    * @throws ChangefeedError CF_USAGE also when no subscription asks for it, or the record is not in the list
    */
   snooze(list: ListName, id: string, until: string, workspace?: string): Promise<Snoozed>;
+  /**
+   * A subscription says nothing of a record from now on, whatever happens to it; receipts say `muted`. Nothing is said later of what happened meanwhile.
+   * An earlier `until` does not end what lasts longer: `unmute` does.
+   * @returns what is muted now, and whether that was not so before @throws ChangefeedError CF_USAGE also where the subscription tells no people
+   */
+  mute(call: MuteCall): Promise<Muted & { changed: boolean }>;
+  /** Says something of the record again, from the next event on. @returns whether it was muted */
+  unmute(call: Omit<MuteCall, 'until'>): Promise<boolean>;
+  /** What a subscription says nothing of; what ends first is first. */
+  muted(subscription: string): Promise<Muted[]>;
   /**
    * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
    * source (another base URL, or hardly any known record), the records it does not show are removed without an event.

@@ -5,6 +5,7 @@ import * as events from './events.js';
 import * as feedState from './feed-state.js';
 import * as history from './history.js';
 import * as lists from './lists.js';
+import * as mutes from './mutes.js';
 import * as overview from './overview.js';
 import * as related from './related.js';
 import * as rules from './rules.js';
@@ -15,6 +16,7 @@ export const TABLE = {
   ...feedState,
   ...events,
   ...subscriptions,
+  ...mutes,
   ...deadLetters,
   ...rules,
   ...lists,

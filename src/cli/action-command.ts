@@ -24,7 +24,7 @@ interface ByHand<Input extends z.ZodObject, Answer extends z.ZodType> {
 /** They ask nothing of the CRM and of handlers. */
 const BY_LAST_VALID: ReadonlySet<string> = new Set([
   ...['dead retry', 'dead drop', 'pause', 'resume', 'skip', 'replay stop', 'subscriptions show'],
-  ...['audit', 'held', 'accept', 'discard', 'snooze', 'resync'],
+  ...['audit', 'held', 'accept', 'discard', 'snooze', 'mute', 'unmute', 'muted', 'resync'],
 ]);
 
 export function commandOf<Input extends z.ZodObject, Answer extends z.ZodType<object>>(

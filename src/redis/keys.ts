@@ -76,6 +76,9 @@ export class Keys {
   /** sorted set, score ms: until when nothing is told of a record that is unchanged. */
   snoozed = (workspace: string, list: ListName): string => this.#workspace(workspace, `snoozed:${list}`);
 
+  /** sorted set, score ms until when, or `inf`: `<subscription> <list> <id>` of records that a person has muted (delivery/mutes.ts). */
+  muted = (workspace: string): string => this.#workspace(workspace, 'muted');
+
   // Per list of a workspace.
 
   /** string with TTL: the fencing token of the process that sweeps the list. */

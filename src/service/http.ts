@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
-import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { ChangefeedError, messageOf, usage } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-files.js';
 import type { AccessOptions } from '../ops/server/http/access.js';
 import type { Progress } from '../../workers/all.js';
@@ -10,10 +10,12 @@ import type { Prometheus } from '../ops/watch/prometheus.js';
 import { monitoringRoutes } from '../ops/server/monitoring/routes.js';
 import { handedOver } from '../ops/server/http/mounted.js';
 import type { Door } from '../ops/server/http/door.js';
+import type { Click } from '../ops/server/slack/slack-actions.js';
 import type { HttpServer } from '../ops/server/http/server.js';
 import type { Changefeed } from '../actions/feed.js';
 import { addAssistant } from '../actions/assistant.js';
-import { worldOf } from '../actions/carry-out.js';
+import { worldOf, type World } from '../actions/carry-out.js';
+import { actOnClick } from '../actions/clicks.js';
 import { addActions } from '../actions/routes.js';
 import type { Audit } from '../ops/audit.js';
 import type { AppContext } from '../../workers/context.js';
@@ -98,16 +100,25 @@ async function serverOf(
 ): Promise<HttpServer> {
   const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, door } = deps;
   const rules = pageRules(context, workspaces, { ...deps, running: deps.rules });
-  const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
+  const [{ createHttpServer }, { pageRoutes }, { slackRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
+    import('../ops/server/slack/slack-actions.js'),
   ]);
   const { config, watch, clock, log } = context;
   const { host, port } = config.http;
+  let world: World | undefined;
+  const slack = slackRoutes({
+    subscriptions: () => context.subscriptions,
+    act: (click) => actOnSlack(click, world, context, workspaces),
+    redisIsAway: () => watch.trouble() === 'away',
+    audit,
+    log,
+  });
   const page = pageRoutes({
     source: pageSource(context, workspaces, feed),
     addActions(app, parts, frame) {
-      const world = worldOf(parts, { feed, audit, rules });
+      world = worldOf(parts, { feed, audit, rules });
       addActions(app, world);
       addAssistant(app, world, { frame, log });
     },
@@ -121,7 +132,7 @@ async function serverOf(
   const queueNames = (): Promise<string[]> => dispatcher.exportQueues();
   const monitoring = monitoringRoutes(monitored(context, { ...deps, queues: queueNames }));
   return createHttpServer({
-    routes: [monitoring, page],
+    routes: [monitoring, slack, page],
     access,
     host,
     port,
@@ -132,6 +143,20 @@ async function serverOf(
     clock,
     log,
   });
+}
+
+async function actOnSlack(
+  click: Click,
+  world: World | undefined,
+  { subscriptions }: AppContext,
+  workspaces: Workspaces,
+): Promise<string> {
+  const { subscription: name, workspace } = click.about;
+  const subscription = subscriptions.find((one) => one.name === name);
+  // The route is open when all routes are, and it has found the subscription a moment ago.
+  if (world === undefined || subscription === undefined) throw usage(`There is no subscription "${name}".`);
+  const { timeZone, language } = workspaces.surroundingsOf(workspace);
+  return await actOnClick(click, world, { subscription, timeZone, language: subscription.language ?? language });
 }
 
 function notMountable(path: string): ChangefeedError {

@@ -12,6 +12,7 @@ import { isoTime } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';
 import type { AppContext } from '../../workers/context.js';
 import { findRecords, formerRecords, storedRecords } from './find-records.js';
+import { createMuting } from './mutes.js';
 import { createSnooze } from './snooze.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
@@ -52,6 +53,7 @@ export function createInspector(
     return { store: workspace.store, rules: listIn(workspace, list).rules };
   };
   return {
+    ...createMuting(context, workspaces),
     names: (workspace) => [...workspaces.choose(workspace).lists.keys()],
     async explain(list, id, workspace) {
       const { store, rules } = choose(list, workspace);

@@ -7,6 +7,7 @@ import { renderDigest } from '../delivery/handlers/message/message.js';
 import { SERVICES } from '../delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../delivery/handlers/message/template.js';
 import { periodOf } from '../delivery/moments.js';
+import { mutedIn } from '../delivery/run/digest-call.js';
 import { changesPage } from '../delivery/run/page-links.js';
 import { DigestSums, type Period } from '../delivery/handlers/summary.js';
 import { trySubscription, type TryCall } from '../delivery/ask/try.js';
@@ -78,7 +79,7 @@ export interface Digest {
 export async function digestOf(
   rule: Rule,
   [newest]: readonly Match[],
-  { events: log, config }: AppContext,
+  { events: log, config, clock }: AppContext,
   workspaces: Workspaces,
 ): Promise<Digest | null> {
   const { subscription } = rule;
@@ -88,12 +89,13 @@ export async function digestOf(
   const range = { workspaces: [workspace], order: 'oldest', from: offsetAt(afterMs), to: offsetAt(atMs) } as const;
   const selects = compileSelection(subscription);
   const surroundings = workspaces.surroundingsOf(workspace);
+  const isMuted = await mutedIn(workspace, { subscription, clock, surroundingsOf: () => surroundings });
   const sums = new DigestSums();
   let last = newest;
   for await (const entries of log.query({ ...range, types: subscription.on }))
     for (const entry of entries) {
       const logged = entry.logged();
-      if (!selects(logged.event)) continue;
+      if (!selects(logged.event) || isMuted(logged.event)) continue;
       // The others are only counted.
       const event = sums.names(logged.event)
         ? await enrich(logged.event, subscription.include, surroundings)

@@ -122,6 +122,7 @@ function surroundingsIn({ workspaces, people, http }: Config, name: string): Sur
     ...{ language, timeZone, lists, links: new Map(), people },
     comparisonOf: () => undefined,
     pageOf: (event) => recordPage(event, { pageUrl: http.publicUrl, lists }),
+    mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },
     record: () => Promise.resolve(null),
   };
 }

@@ -93,6 +93,7 @@ export function fakeSurroundings({
     people,
     comparisonOf: () => undefined,
     pageOf: () => null,
+    mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },
     record,
   };
   const once: ContextOptions['once'] = {

@@ -86,6 +86,24 @@ export const ACTION_TEXTS = {
     'List "{list}": {count} held {count|record|records} discarded.',
     '목록 "{list}": 보류된 {count}건을 넘겼습니다.',
   ],
+  'mute.done': [
+    '{subscription} says nothing more of "{record}", until it is unmuted.',
+    '"{record}": 해제할 때까지 {subscription}에서 알리지 않습니다.',
+  ],
+  'mute.until': [
+    '{subscription} says nothing of "{record}" until {until}.',
+    '"{record}": {until}까지 {subscription}에서 알리지 않습니다.',
+  ],
+  'unmute.done': [
+    '{subscription} says something of "{record}" again.',
+    '"{record}": {subscription}에서 다시 알립니다.',
+  ],
+  'unmute.not': [
+    '"{record}" is not muted for {subscription}.',
+    '"{record}": {subscription}에서 알리지 않는 레코드가 아닙니다.',
+  ],
+  'muted.none': ['{subscription} mutes no record.', '{subscription}에서 알리지 않는 레코드가 없습니다.'],
+  'muted.until': ['until {until}', '{until}까지'],
   'snooze.done': [
     'Until {until}, nothing is told of {record}. If it is still unchanged then, it is told to {subscriptions}.',
     '{until}까지 {record}을(를) 알리지 않습니다. 그때도 변경이 없으면 {subscriptions}에 알립니다.',

@@ -166,6 +166,22 @@ const TEXTS = {
   'digest.due': ['due {when}', '기한 {when}'],
   'digest.link': ['Open the status page', '상태 페이지에서 보기'],
 
+  // Buttons below a message, and what is answered to a click.
+  'button.snooze': ['Quiet for a day', '하루 동안 알리지 않기'],
+  'button.mute': ['Mute this record', '이 레코드 그만 알리기'],
+  'button.muteQuestion': ['Say nothing more of this record here?', '이 알림에서 이 레코드를 더 이상 알리지 않을까요?'],
+  'button.yes': ['Mute', '그만 알리기'],
+  'button.no': ['Cancel', '취소'],
+  'clicked.mute': [
+    '{who} muted “{record}” here. To undo it: {undo}',
+    '{who} 님이 ‘{record}’ 알림을 껐습니다. 되돌리려면: {undo}',
+  ],
+  'clicked.until': [
+    '{who}: nothing about “{record}” until {until}.',
+    '{who} 님이 ‘{record}’ 알림을 {until}까지 껐습니다.',
+  ],
+  'clicked.failed': ['That was not possible: {reason}', '처리하지 못했습니다: {reason}'],
+
   'message.test': ['[Test]', '[테스트]'],
 
   // Todo reports.

@@ -76,6 +76,7 @@ export const NO_SURROUNDINGS: Surroundings = {
   people: {},
   comparisonOf: () => undefined,
   pageOf: () => null,
+  mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },
   record: () => Promise.resolve(null),
 };
 

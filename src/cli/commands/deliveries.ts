@@ -107,6 +107,7 @@ function cells(row: DeliveryRow, colours: Colours): string[] {
 
 const SKIPPED: Readonly<Record<string, string>> = {
   where: '`where` did not select it when it was handled',
+  muted: 'the record is muted (`changefeed unmute`)',
   'cancelled-out': 'its changes cancelled out (`settle`)',
   'not-selected': 'the merged event is not selected (`settle`)',
   merged: 'merged',

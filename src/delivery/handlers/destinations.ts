@@ -7,6 +7,7 @@ import { endpointShape } from './http/endpoint.js';
 import { parseOptions } from './kind.js';
 import { mailShape } from './email/email.js';
 import { aboutShape, chatShape } from './message/chat.js';
+import { buttonShape } from './message/clicks.js';
 import { buildSubscription } from './registry.js';
 import { webhookOptions } from './webhook/webhook.js';
 
@@ -15,7 +16,7 @@ const { secret, format, headers, thin } = webhookOptions.shape;
 /** What a destination may have, by its `handler`: where something is sent, and nothing about what. */
 export const DESTINATIONS = {
   email: strictOptions(mailShape),
-  message: strictOptions({ ...endpointShape, ...chatShape, ...aboutShape }),
+  message: strictOptions({ ...endpointShape, ...chatShape, ...aboutShape, ...buttonShape }),
   webhook: strictOptions({ ...endpointShape, secret, format, headers, thin }),
 };
 

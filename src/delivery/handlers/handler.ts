@@ -182,6 +182,14 @@ export interface Reached {
 /** Reshapes an event before it is handled. */
 export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;
 
+/** What Slack sends when a reader clicks on a button of a message, and how it is answered. */
+export interface Clicks {
+  /** Whether Slack has signed it with the secret of this subscription, within the last minutes. */
+  readonly isSigned: (request: { timestamp: string; signature: string; body: Buffer }) => boolean;
+  /** Posts to the address that the click names. @throws ChangefeedError where that is no address of Slack, or not reached */
+  readonly answer: (address: string, body: object) => Promise<void>;
+}
+
 /** A subscription, ready to run: the result of `defineHandler`, `webhook` and the other factories. */
 export interface Subscription extends Selection {
   /** Unique; also the name of the queue. Letters, digits, `-`, `_`, `.`; 64 characters at most. */
@@ -190,12 +198,16 @@ export interface Subscription extends Selection {
   readonly title?: string | undefined;
   /** The name of the destination: of a rule. */
   readonly to?: string | undefined;
+  /** A person may mute a record for it: it tells people, and no copy is kept of what it tells. @defaultValue false */
+  readonly mutable?: boolean | undefined;
   /** The kind of handler: `custom`, `ndjson`, `webhook` … */
   readonly handler: string;
   /** Events that one process handles at the same time. */
   readonly concurrency: number;
   /** `record`: one event of a record at a time, in sequence. `none`: as they come. */
   readonly order: 'record' | 'none';
+  /** Its messages have buttons. */
+  readonly clicks?: Clicks | undefined;
   /** Reshapes the event before the handler gets it. */
   readonly transform?: Transform | undefined;
   /** The stored records that a delivered event has with it. */

@@ -36,7 +36,7 @@ export const deliveryRow = z
       .string()
       .nullable()
       .describe(
-        'the code or class of the error. With `skipped`: `where`, `cancelled-out`, `not-selected`, `merged`, `gone` (from the log), `dropped` (by a person), `no-address` (of the person in charge)',
+        'the code or class of the error. With `skipped`: `where`, `muted` (by a person), `cancelled-out`, `not-selected`, `merged`, `gone` (from the log), `dropped` (by a person), `no-address` (of the person in charge)',
       ),
     words: z
       .string()

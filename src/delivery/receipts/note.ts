@@ -27,8 +27,12 @@ export interface Noted {
   digest?: Receipt['digest'];
 }
 
-/** Why an event was not sent. `where`: it no longer selects. `gone`: the log has dropped the event. `no-address`: of the person in charge. */
-export type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped' | 'no-address';
+/**
+ * Why an event was not sent. `where`: it no longer selects. `muted`: a person wants to hear no more of the record. `gone`: the log has dropped the
+ * event. `no-address`: of the person in charge.
+ */
+export type Skipped =
+  'where' | 'muted' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped' | 'no-address';
 
 /** How an attempt ended. `skipped`: there was none. */
 export type Ended =

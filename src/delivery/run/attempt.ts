@@ -14,6 +14,7 @@ import type { People } from '../handlers/people.js';
 import { idsOf, isOfSnapshot, replayOf, type Delivery } from '../deliveries.js';
 import { isErrorLike } from '../failure.js';
 import { digestOfOne } from '../handlers/summary.js';
+import type { Mutes } from '../mutes.js';
 import type { OnceStore } from './once.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { linkOf, referencesOf, relatedRecord, type Include, type Links } from '../../events/related.js';
@@ -67,18 +68,34 @@ export interface AttemptOptions extends ContextOptions {
   delivery: Delivery;
 }
 
-/** `skipped`: `where` does not select the event, so its handler was not called; or the handler had nobody to send it to. */
+/**
+ * `skipped`: `where` does not select the event, or its record is muted, so its handler was not called; or the handler had nobody to send it to.
+ */
 export type AttemptResult =
   | { outcome: 'handled'; status: number | undefined; words?: string | undefined }
-  | { outcome: 'skipped'; why: 'where' | 'no-address' };
+  | { outcome: 'skipped'; why: 'where' | 'muted' | 'no-address' };
 
 const SKIPPED = Symbol('skipped');
+const MUTED = Symbol('muted');
 
 export async function attemptDelivery(options: AttemptOptions): Promise<AttemptResult> {
   const { event, workspace } = options.delivery;
   const call = (shaped: ChangeEvent | null): unknown => (shaped === null ? SKIPPED : callHandler(options, shaped));
-  const answer = await callWithin(() => after(shapeEvent(event, workspace, options), call), options);
-  return answer === SKIPPED ? { outcome: 'skipped', why: 'where' } : resultIn(answer);
+  const handle = (): unknown => after(shapeEvent(event, workspace, options), call);
+  const { mutable = false } = options.subscription;
+  const unlessMuted = async (): Promise<unknown> => ((await isMuted(event, workspace, options)) ? MUTED : handle());
+  const answer = await callWithin(mutable ? unlessMuted : handle, options);
+  if (answer === SKIPPED) return { outcome: 'skipped', why: 'where' };
+  return answer === MUTED ? { outcome: 'skipped', why: 'muted' } : resultIn(answer);
+}
+
+/** What is sent as a test is sent to whoever asked for it. */
+async function isMuted(event: ChangeEvent, workspace: string, options: ContextOptions): Promise<boolean> {
+  const { subscription, clock, surroundingsOf, test = false } = options;
+  const list = listOf(event, subscription.catalogue);
+  if (test || list === undefined) return false;
+  const record = { subscription: subscription.name, list, id: event.subject };
+  return await surroundingsOf(workspace).mutes.isMuted(record, clock.now());
 }
 
 /** A handler may return anything, such as the whole answer of its receiver. */
@@ -272,6 +289,8 @@ export interface Surroundings {
   comparisonOf: (object: string) => Comparison | undefined;
   /** The status page with an event's record; null without `http.publicUrl`. */
   pageOf: (event: ChangeEvent) => string | null;
+  /** What a person wants to hear no more of. */
+  mutes: Pick<Mutes, 'isMuted' | 'all'>;
   /** The stored record; null when there is none, and of a list that is not polled. */
   record: (list: ListName, id: string) => Promise<CrmRecord | null>;
 }

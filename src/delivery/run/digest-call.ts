@@ -1,4 +1,5 @@
 /** What a digest says: it reads a range of the log twice, once for the sums, and once more if its handler reads the events. */
+import { listOf } from '../../events/envelope.js';
 import { BEFORE_ALL, compareLogIds } from '../../events/log-id.js';
 import { compileSelection } from '../../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
@@ -71,15 +72,28 @@ function callDigest(summary: DigestSummary, attempt: Attempt): unknown {
 async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
   const { log, subscription, interrupt } = attempt;
   const selects = compileSelection(subscription);
+  const isMuted = await mutedIn(workspace, attempt);
   const range = { workspaces: [workspace], order: 'oldest', from: after, to, types: subscription.on } as const;
   for await (const entries of log.query(range)) {
     if (interrupt.cause !== null) throw new Error('interrupted');
     for (const entry of entries) {
       const { logId, event } = entry.logged();
-      const shaped = selects(event) ? await shapeEvent(event, workspace, attempt) : null;
+      const shaped = selects(event) && !isMuted(event) ? await shapeEvent(event, workspace, attempt) : null;
       if (shaped !== null) yield { logId, event, shaped };
     }
   }
+}
+
+/** Read at once: a digest may be about thousands of events. */
+export async function mutedIn(
+  workspace: string,
+  { subscription, clock, surroundingsOf }: Pick<RunOptions, 'subscription' | 'clock' | 'surroundingsOf'>,
+): Promise<(event: ChangeEvent) => boolean> {
+  if (subscription.mutable !== true) return () => false;
+  const all = await surroundingsOf(workspace).mutes.all(clock.now());
+  const own = all.filter((one) => one.subscription === subscription.name);
+  const muted = new Set(own.map(({ list, id }) => `${list} ${id}`));
+  return (event) => muted.has(`${listOf(event, subscription.catalogue) ?? ''} ${event.subject}`);
 }
 
 async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<ChangeEvent> {

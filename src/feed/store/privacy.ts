@@ -23,6 +23,9 @@ export function privacyStore(scope: WorkspaceRedis) {
     const fields = await redis.hkeys(keys.unchanged(workspace));
     return fields.flatMap((field) => (field.startsWith(`followed ${list} `) ? [field.slice('followed '.length)] : []));
   };
+  /** The subscriptions that say nothing of it (delivery/mutes.ts). */
+  const mutedOf = async (list: ListName, id: string): Promise<string[]> =>
+    (await redis.zrange(keys.muted(workspace), '0', '-1')).filter((one) => one.endsWith(` ${list} ${id}`));
   return {
     /** It belongs to the state: without it, masked values and tombstones mean nothing. */
     secret,
@@ -56,6 +59,7 @@ export function privacyStore(scope: WorkspaceRedis) {
       all.srem(of(keys.created), id).srem(of(keys.unconfirmed), id);
       for (const followed of await followedOf(list)) all.zrem(keys.unchangedSince(workspace, followed), id);
       all.zrem(of(keys.snoozed), id);
+      for (const muted of await mutedOf(list, id)) all.zrem(keys.muted(workspace), muted);
       if (list === 'todo') all.zrem(keys.due(workspace), ...TIMER_KINDS.map((kind) => `${kind} ${id}`));
       all.hdel(keys.credits(workspace), `${list} ${id}`).zrem(keys.credited(workspace), `${list} ${id}`);
       if (more.pages.length > 0) all.hdel(of(keys.pages), ...more.pages.map(String));

@@ -133,6 +133,7 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: mailIn, otherwise, people });
   return toSubscription(settings, {
     handler: 'email',
+    mutable: true,
     retry: ENDPOINT_RETRY,
     rate,
     disableAfterMs,

@@ -63,7 +63,7 @@ export function createPost(
   const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
 
   return {
-    async send(encode: Encode, { log, signal }: DigestContext): Promise<{ status: number }> {
+    async send(encode: Encode, { log, signal }: Pick<DigestContext, 'log' | 'signal'>): Promise<{ status: number }> {
       const startedAt = clock.monotonic();
       const response = await post(encode(clock.now()), { endpoint, agent, signal });
       const { statusCode: status, body } = response;

@@ -120,22 +120,31 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
       reach: () => post.reach(),
       close: () => post.close(),
     },
-    /** @param about whom it is about, and the account it goes to, where that is not always the same */
+    /** @param about whom it is about, the account it goes to, where that is not always the same, and what stands with the text */
     say: (
       text: (reader: Reader) => string,
       context: DigestContext & { list?: ListName | null },
-      { inCharge: persons = [], to }: { inCharge?: readonly PersonInCharge[]; to?: string } = {},
+      { inCharge: persons = [], to, blocks = () => null }: Saying = {},
     ) => {
       const { language, timeZone, list, people, test = false } = context;
       const mark = test ? `${wordsFor(language).t('message.test')} ` : '';
       const { prefix, mentions } = mentionsOf(channel.mention === true ? persons : [], service, people);
       const reader = { service: withLess(service, `${mark}${prefix}`, mentions), language, timeZone, list };
-      return post.send(
-        () => encode(`${mark}${prefix}${text(reader)}`, mentions, { ...channel, to: to ?? channel.to }),
-        context,
-      );
+      const encoded = (): Message => {
+        const whole = `${mark}${prefix}${text(reader)}`;
+        return encode(whole, mentions, { ...channel, to: to ?? channel.to, blocks: blocks(whole) });
+      };
+      return post.send(encoded, context);
     },
   };
+}
+
+/** What a message is beyond its text. */
+export interface Saying {
+  inCharge?: readonly PersonInCharge[];
+  to?: string;
+  /** What stands with the text, where the service has such. */
+  blocks?: (text: string) => object[] | null;
 }
 
 function addressOf({ service, url, to }: Channel): URL {
@@ -156,8 +165,8 @@ function withLess(service: Service, before: string, mentions: readonly Mention[]
 }
 
 /** The payload may change all that the service documents, but not the text. */
-function encode(text: string, mentions: readonly Mention[], channel: Channel): Message {
-  const { service, payload, appKey, conversation, to } = channel;
+function encode(text: string, mentions: readonly Mention[], channel: Channel & { blocks: object[] | null }): Message {
+  const { service, payload, appKey, conversation, to, blocks } = channel;
   const { body, member, headers }: Service = SERVICES[service];
   const own = body(text, mentions);
   const receiver = to === undefined ? { conversation_id: conversation } : { email: to };
@@ -167,7 +176,11 @@ function encode(text: string, mentions: readonly Mention[], channel: Channel): M
       ...headers,
       ...(appKey !== undefined && { authorization: `Bearer ${appKey}` }),
     },
-    body: JSON.stringify({ ...own, ...payload, [member]: own[member], ...(service === 'kakaowork' && receiver) }),
+    body: JSON.stringify({
+      ...{ ...own, ...payload, [member]: own[member] },
+      ...(service === 'kakaowork' && receiver),
+      ...(blocks && { blocks }),
+    }),
   };
 }
 

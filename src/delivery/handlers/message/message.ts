@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../../events/types.js';
-import type { DigestContext, DigestSummary, Subscription } from '../handler.js';
+import type { DigestContext, DigestSummary, HandlerContext, Subscription } from '../handler.js';
 import type { PersonAddresses } from '../people.js';
 import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import type { EndpointWorld } from '../http/post.js';
@@ -13,7 +13,9 @@ import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../../words/format.js';
 import { addressFor, IN_CHARGE, NOBODY, partsOf, personOf, sendParts } from '../recipients.js';
 import { readBackground } from './background.js';
-import { aboutShape, chatShape, openChat, refuseText, titledText } from './chat.js';
+import { blocksOf, type ButtonsOf } from './buttons.js';
+import { aboutShape, chatShape, openChat, refuseText, titledText, type Saying } from './chat.js';
+import { buttonShape, clicksOf, refuseButtons } from './clicks.js';
 import { digestText, eventsIn } from './digest-text.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
 
@@ -34,6 +36,7 @@ export const messageOptions = strictOptions({
   concurrency: wholeNumber(1, 1_000).default(1),
   ...chatShape,
   ...aboutShape,
+  ...buttonShape,
   /** Upper bound of the requests to the URL, of all that post there, in all processes. @defaultValue one per second; `teams` four */
   rate: rateOptions.optional(),
   /**
@@ -58,6 +61,7 @@ export const messageSchema = limited.transform((options, context) => {
     context.addIssue({ code: 'custom', path: [option], message, input });
   if (read?.outcome === 'refused') refuse('template', read.allowed, source);
   refuseText(options, refuse);
+  refuseButtons(options, refuse);
   return { ...toEndpoint(options, context), template: read?.outcome === 'read' ? read.template : undefined };
 });
 
@@ -80,13 +84,14 @@ export const messageKind = defineKind('message', messageSchema, (options) => cre
 const MOST_PER_MINUTE = 20;
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
-  const { template, digest, mostPerMinute = MOST_PER_MINUTE } = settings;
+  const { template, digest, mostPerMinute = MOST_PER_MINUTE, buttons, signingSecret } = settings;
   const { to, otherwise } = settings;
+  const clicks = buttons && signingSecret !== undefined ? clicksOf({ ...settings, signingSecret }, world) : undefined;
   const chat = openChat(settings, 'Message', world);
   const single = async (
     event: ChangeEvent,
     context: DigestContext & { list?: ListName | null },
-    about: { to?: string } = {},
+    about: Omit<Saying, 'inCharge'> = {},
   ) => {
     const person = personOf(event);
     const background = await readBackground([event], context);
@@ -107,13 +112,17 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: accountIn, otherwise, people });
   return toSubscription(settings, {
     handler: 'message',
+    mutable: true,
+    clicks,
     ...chat.parts,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
     handle: async (event, context) => {
-      if (to !== IN_CHARGE) return await single(event, context);
+      const about = clicks === undefined ? null : recordOf(event, context);
+      const blocks = (said: string) => about && blocksOf(said, about, context.language);
+      if (to !== IN_CHARGE) return await single(event, context, { blocks });
       const address = addressFor(personOf(event), directoryOf(context));
-      return address === undefined ? NOBODY : await single(event, context, { to: address });
+      return address === undefined ? NOBODY : await single(event, context, { to: address, blocks });
     },
     handleDigest: async (summary, context) => {
       if (to !== IN_CHARGE) return await many(summary, context);
@@ -124,6 +133,11 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
 }
 
 const accountIn = ({ kakaowork, email }: PersonAddresses): string | undefined => kakaowork ?? email;
+/** Null: it is about no record, or about an example. */
+function recordOf({ data, subject: id }: ChangeEvent, context: HandlerContext): ButtonsOf | null {
+  const { subscription, workspace, list, test = false } = context;
+  return (data.after ?? data.before) === null || list === null || test ? null : { subscription, workspace, list, id };
+}
 
 /** As the preview of a rule shows it too. */
 export function renderDigest(summary: DigestSummary, { service, language, timeZone, background }: Reader): string {

@@ -42,6 +42,17 @@ export const snoozed = z.strictObject({
   subscriptions: z.array(z.string()).describe('that are told then, if it is unchanged for as long as they ask'),
 });
 
+const muted = z.strictObject({
+  workspace: z.string(),
+  list: z.string(),
+  id: z.string(),
+  title: z.string().nullable().describe('what it is called; null where that is not known'),
+  until: iso.nullable().describe('null: until it is unmuted'),
+});
+
+export const mutedRecord = muted.extend({ count: z.number().describe('0: it was so before') });
+export const mutedRecords = z.strictObject({ muted: z.array(muted) });
+
 export const schema = z.strictObject({
   rows: count,
   fields: z.array(
