@@ -5,6 +5,7 @@ import { act, messageOf, pathOf, type About, type Answered, type Subscription } 
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { placeOf, usePolled } from './hooks.js';
+import { MutedRecords } from './muted.js';
 import { Named } from './names.js';
 import { NamedFacts } from './parts.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
@@ -53,6 +54,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
       </div>
       {state}
       <Replays subscription={subscription} again={again} canAct={canAct} />
+      {handler === 'message' && <MutedRecords subscription={name} canAct={canAct} />}
       {details === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : (

@@ -2,6 +2,7 @@
 import { auditTexts } from './audit-texts.js';
 import { copyTexts } from './copy-texts.js';
 import { deliveryTexts } from './delivery-texts.js';
+import { mutedTexts } from './muted-texts.js';
 import { eraseTexts } from './erase-texts.js';
 import { overviewTexts } from './overview-texts.js';
 import { recordTexts } from './record-texts.js';
@@ -12,6 +13,7 @@ export const texts = {
   ...auditTexts,
   ...copyTexts,
   ...deliveryTexts,
+  ...mutedTexts,
   ...eraseTexts,
   ...overviewTexts,
   ...recordTexts,

@@ -12,8 +12,9 @@ import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
 import type { People } from '../src/delivery/handlers/people.js';
 import type { Surroundings } from '../src/delivery/run/attempt.js';
-import { createMutes, type Mutes } from '../src/delivery/mutes.js';
+import { createMutes } from '../src/delivery/mutes.js';
 import { recordPage } from '../src/delivery/run/page-links.js';
+import type { WorkspaceRedis } from '../src/redis/keys.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';
@@ -105,7 +106,7 @@ interface Stored {
   store: SweepStore;
   ruled: ReadonlyMap<ListName, ListWithRules>;
   people: People;
-  mutes: Mutes;
+  scope: WorkspaceRedis;
   /** Where people reach the status page. */
   pageUrl: string | undefined;
 }
@@ -113,14 +114,15 @@ interface Stored {
 /** What was stored before a list was switched off is not what the CRM has. */
 function surroundings(
   { language, timeZone, lists, links }: WorkspaceConfig,
-  { store, ruled, people, pageUrl, mutes }: Stored,
+  { store, ruled, people, pageUrl, scope }: Stored,
 ): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
   const kept = new Set(
     Object.values(lists).flatMap((one) => (one.enabled && !one.descriptor.recognisedOnly ? [one.descriptor.name] : [])),
   );
   return {
-    ...{ language, timeZone, lists: known, links: linksByObject(links, known), people, mutes },
+    ...{ language, timeZone, lists: known, links: linksByObject(links, known), people },
+    mutes: createMutes(scope),
     pageOf: (event) => recordPage(event, { pageUrl, lists: known }),
     comparisonOf: (object) => [...ruled.values()].find(({ descriptor }) => descriptor.object === object)?.rules,
     async record(word, id) {
@@ -167,7 +169,6 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
   });
   const ruled = listsWithRules(config, watch);
   const store = createSweepStore(redis, keys, name, { guard, history: history && { ...history, clock }, timeZone });
-  const mutes = createMutes(scope);
   const aims = createAimQueue(scope);
   const named = { ...of, lists: polledLists(lists), queue: aims };
   const actors = createActors({ ...named, credits: createCreditStore(scope), apartMs: api.clockApartMs });
@@ -192,9 +193,8 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     asked,
     edits: actors.edits,
     surroundings: surroundings(config, {
-      ...{ store, ruled, mutes, people: context.config.people, pageUrl: context.config.http.publicUrl },
+      ...{ store, ruled, scope, people: context.config.people, pageUrl: context.config.http.publicUrl },
     }),
-    mutes,
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

@@ -203,7 +203,7 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
             key={name}
             type={isMoment(filter[name]) ? 'datetime-local' : 'date'}
             label={t(`filter.${name}`)}
-            value={isMoment(filter[name]) ? inputOf(filter[name]) : filter[name]}
+            value={isMoment(filter[name]) ? inputOf(filter[name] ?? '') : filter[name]}
             onText={(value) => set(name, value)}
           />
         ))}
@@ -218,7 +218,7 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
 }
 
 /** A digest names the moments of its first and its last change; a person chooses days. */
-function isMoment(given: string | undefined): given is string {
+function isMoment(given: string | undefined): boolean {
   return given?.includes('T') === true && !Number.isNaN(Date.parse(given));
 }
 

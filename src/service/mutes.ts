@@ -1,6 +1,6 @@
 /** Mutes records for subscriptions that tell people: the others keep copies, which would be wrong. */
 import type { Inspector, Muted } from '../actions/feed.js';
-import type { MutedRecord } from '../delivery/mutes.js';
+import { createMutes, type MutedRecord } from '../delivery/mutes.js';
 import { titleOfRecord } from '../events/describe.js';
 import { isoTime } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';
@@ -11,9 +11,10 @@ import type { AppContext } from '../../workers/context.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
 export function createMuting(
-  { clock, subscriptions }: AppContext,
+  { redis, keys, clock, subscriptions }: AppContext,
   workspaces: Workspaces,
 ): Pick<Inspector, 'mute' | 'unmute' | 'muted'> {
+  const mutesOf = ({ name }: Workspace) => createMutes({ redis, keys, workspace: name });
   const known = (name: string): string => {
     const names = subscriptions.map((one) => one.name);
     const found = subscriptions.find((one) => one.name === name);
@@ -34,18 +35,18 @@ export function createMuting(
           `mute: "${printable(until)}" is not a time: give one such as 2026-12-01 or 2026-12-01T09:00+09:00.`,
         );
       const record = { subscription: known(subscription), list, id };
-      const { changed, ...muted } = await workspace.mutes.mute(record, untilMs, clock.now());
+      const { changed, ...muted } = await mutesOf(workspace).mute(record, untilMs, clock.now());
       return { ...(await described(workspace, { ...record, ...muted })), changed };
     },
     async unmute({ subscription, workspace: name, list, id }) {
       const workspace = workspaces.choose(name);
       listIn(workspace, list);
-      return await workspace.mutes.unmute({ subscription: known(subscription), list, id });
+      return await mutesOf(workspace).unmute({ subscription: known(subscription), list, id });
     },
     async muted(name) {
       const subscription = known(name);
       const all = workspaces.all().map(async (workspace) => {
-        const records = await workspace.mutes.all(clock.now());
+        const records = await mutesOf(workspace).all(clock.now());
         const own = records.filter((one) => one.subscription === subscription);
         return await Promise.all(own.map((one) => described(workspace, one)));
       });

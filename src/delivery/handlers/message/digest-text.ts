@@ -81,7 +81,7 @@ function recordLine(
   const { data, subject, type } = event;
   if (data.notice !== undefined) {
     const notice = problemText({ kind: type.slice(NOTICE.length), ...data.notice }, formats);
-    return linked(`• ${onOneLine(notice, 4 * LONGEST_TITLE)}`, event, background, formats);
+    return withLink(`• ${onOneLine(notice, 4 * LONGEST_TITLE)}`, event, background, formats);
   }
   const { t, word } = wordsFor(formats.language);
   const title = onOneLine(titleOfEvent(event, formats.value) ?? subject, LONGEST_TITLE);
@@ -103,14 +103,16 @@ function recordLine(
     ...changes,
     ...(more > 0 ? [`+${more}`] : []),
   ];
-  return linked(`• ${parts.join(' · ')}`, event, background, formats);
+  return withLink(`• ${parts.join(' · ')}`, event, background, formats);
 }
 
 const OWNERS: readonly string[] = TODO_FIELDS.owner;
 
-function linked(text: string, event: ChangeEvent, { linkOf }: Background, { language }: Formats): string | Line {
+function withLink(text: string, event: ChangeEvent, { linkOf }: Background, { language }: Formats): string | Line {
   const url = linkOf(event);
-  return url === null ? text : { text, link: { text: wordsFor(language).t('event.open'), url } };
+  if (url === null) return text;
+  const line: Line = { text, link: { text: wordsFor(language).t('event.open'), url } };
+  return line;
 }
 
 function wordsIn(type: string, { language }: Formats): { object: string; verb: string } {

@@ -52,7 +52,9 @@ export function slackRoutes(deps: SlackDeps): Routes {
     app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MOST_BYTES }, (_request, body, parsed) => {
       parsed(null, body);
     });
-    app.addHook('preClose', async () => void (await Promise.allSettled(under)));
+    app.addHook('preClose', async () => {
+      await Promise.allSettled(under);
+    });
     addRoute(app, deps, (work) => {
       under.add(work);
       void work.finally(() => under.delete(work));
