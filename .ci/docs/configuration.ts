@@ -155,6 +155,12 @@ export const SECTIONS: readonly Section[] = [
     around: (more) => subscription(MAIL, more),
   },
   {
+    title: 'Options of `message`: buttons in Slack',
+    text: '[Quiet about a record](guides/chat.md#quiet-about-a-record) says how the app is made.',
+    name: 'buttonShape',
+    around: (more) => subscription(CHAT, more),
+  },
+  {
     title: 'Options of `message`: `digest`',
     text: 'A handler in code with `handleDigest` has it too. [delivery.md](delivery.md#digests) says what is guaranteed.',
     name: 'digestOptions',
@@ -241,6 +247,7 @@ export const SECTIONS: readonly Section[] = [
 const HANDLERS = [
   ...['webhook', 'message', 'email', 'bullmq', 'ndjson', 'postgres'].map((kind) => `${kind}/${kind}.ts`),
   'message/chat.ts',
+  'message/clicks.ts',
   'message/todo-report.ts',
   'people.ts',
   'recipients.ts',

@@ -25,6 +25,7 @@ const FURTHER: readonly { file: string; name: string; path: readonly string[] }[
   { file: `${HANDLERS}/message/chat.ts`, name: 'aboutShape', path: DESTINATION },
   { file: `${HANDLERS}/email/email.ts`, name: 'mailShape', path: DESTINATION },
   { file: `${HANDLERS}/recipients.ts`, name: 'otherwiseShape', path: DESTINATION },
+  { file: `${HANDLERS}/message/clicks.ts`, name: 'buttonShape', path: DESTINATION },
   { file: `${HANDLERS}/webhook/webhook.ts`, name: 'webhookOptions', path: DESTINATION },
 ];
 

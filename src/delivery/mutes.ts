@@ -1,17 +1,10 @@
 /** Records of which a subscription says nothing: for a time, or until a person wants to hear of them again. */
-import type { ListName } from '../crm/lists/lists.js';
+import type { MutedRecord } from './handlers/handler.js';
 import { usage } from '../kit/errors.js';
 import type { WorkspaceRedis } from '../redis/keys.js';
 
 /** A person mutes them one by one, and a digest reads them all. */
 const MOST = 10_000;
-
-/** Which record, and for whom. */
-export interface MutedRecord {
-  subscription: string;
-  list: ListName;
-  id: string;
-}
 
 export type Mutes = ReturnType<typeof createMutes>;
 

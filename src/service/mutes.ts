@@ -1,6 +1,7 @@
 /** Mutes records for subscriptions that tell people: the others keep copies, which would be wrong. */
 import type { Inspector, Muted } from '../actions/feed.js';
-import { createMutes, type MutedRecord } from '../delivery/mutes.js';
+import type { MutedRecord } from '../delivery/handlers/handler.js';
+import { createMutes } from '../delivery/mutes.js';
 import { titleOfRecord } from '../events/describe.js';
 import { isoTime } from '../kit/clock.js';
 import { usage } from '../kit/errors.js';

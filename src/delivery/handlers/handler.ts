@@ -182,6 +182,13 @@ export interface Reached {
 /** Reshapes an event before it is handled. */
 export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;
 
+/** Of which record a person wants to hear no more, and from whom. */
+export interface MutedRecord {
+  subscription: string;
+  list: ListName;
+  id: string;
+}
+
 /** What Slack sends when a reader clicks on a button of a message, and how it is answered. */
 export interface Clicks {
   /** Whether Slack has signed it with the secret of this subscription, within the last minutes. */

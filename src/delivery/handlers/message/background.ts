@@ -7,11 +7,10 @@ import { personInCharge } from '../../../events/person-in-charge.js';
 import { titlesOfRelated } from '../../../events/related.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import type { HandlerContext } from '../handler.js';
-import { listsOfField } from './change-words.js';
+import { listsOfField, type NameOf } from './change-words.js';
 
 export interface Background {
-  /** Undefined: the record is not stored, or has no name. */
-  nameOf: (list: ListName, id: string) => string | undefined;
+  nameOf: NameOf;
   /** Whose a memo, a todo or an activity is. */
   ownerOf: (event: ChangeEvent) => string | undefined;
   /** Where a person sees the record; null: nowhere. */

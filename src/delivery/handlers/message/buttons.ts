@@ -1,6 +1,6 @@
 /** The buttons below a message in Slack, and what a click on one says. Pure. */
 import { z } from 'zod';
-import type { MutedRecord } from '../../mutes.js';
+import type { MutedRecord } from '../handler.js';
 import { shorten } from '../../../kit/printable.js';
 import { wordsFor, type Language } from '../../../words/words.js';
 

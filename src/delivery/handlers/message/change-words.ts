@@ -1,15 +1,17 @@
 /** A changed field as a chat names it. A field such as `peopleId` has an id, which says nothing to a person. Pure. */
-import { builtInLists, readyMadeLists } from '../../../crm/lists/lists.js';
+import { builtInLists, readyMadeLists, type ListName } from '../../../crm/lists/lists.js';
 import type { ListDescriptor } from '../../../crm/lists/descriptor.js';
 import { listsForWord } from '../../../crm/references.js';
 import type { ChangeData, FieldChange } from '../../../events/types.js';
 import { fieldLabel } from '../../../words/field-label.js';
 import type { Formats } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
-import type { Background } from './background.js';
 
 /** As many characters of an id as tell the records of one workspace apart. */
 const ID_PLACES = 8;
+
+/** Undefined: the record is not stored, or has no name. */
+export type NameOf = (list: ListName, id: string) => string | undefined;
 
 interface ChangeWords {
   field: string;
@@ -31,7 +33,7 @@ export function listsOfField(field: string): Pick<ListDescriptor, 'name' | 'obje
 export function changeInWords(
   { field, before, after }: FieldChange,
   { related = {} }: ChangeData,
-  { formats, nameOf }: { formats: Formats; nameOf: Background['nameOf'] },
+  { formats, nameOf }: { formats: Formats; nameOf: NameOf },
 ): ChangeWords {
   const lists = listsOfField(field);
   const { language, value } = formats;
