@@ -11,6 +11,8 @@ const READER = { authorization: `Bearer ${TOKENS.read}` };
 const OPERATOR = { authorization: `Bearer ${TOKENS.operate}` };
 const GRADE = { on: ['crm.person.updated'], where: { 등급: { becomes: 'A' } }, to: 'chat' };
 
+const pageOf = (id: string): string => `https://feed.example/#/records?workspace=acme&list=people&id=${id}`;
+
 describe('rules on the page', () => {
   const redis = useRedis();
   const startReceiver = useReceivers();
@@ -55,8 +57,8 @@ describe('rules on the page', () => {
       selected: 2,
       next: null,
       examples: [
-        { title: '가상인 p3', text: '가상인 p3 – 고객 수정\n• 등급: C → A', refusedBy: null },
-        { title: '가상인 p1', text: '가상인 p1 – 고객 수정\n• 등급: B → A', refusedBy: null },
+        { title: '가상인 p3', text: `가상인 p3 – 고객 수정\n• 등급: C → A\n[열기](${pageOf('p3')})`, refusedBy: null },
+        { title: '가상인 p1', text: `가상인 p1 – 고객 수정\n• 등급: B → A\n[열기](${pageOf('p1')})`, refusedBy: null },
       ],
     });
     expect(await preview({ search: 'p2' })).toMatchObject({
@@ -90,12 +92,18 @@ describe('rules on the page', () => {
     );
     const rule = { id: 'new', ...GRADE, digest: { every: '12h' } };
     const { digest } = (await post('preview', { rule }, READER)) as unknown as { digest: { text: string } };
-    expect(digest.text.split('\n')).toEqual([
+    const lines = digest.text.split('\n');
+    expect(lines.slice(0, -1)).toEqual([
       '13 changes in acme: 13 person updates',
-      ...records.slice(0, 10).map((record) => `• 가상인 ${record} – person updated · 등급: B → A`),
+      ...records
+        .slice(0, 10)
+        .map((record) => `• 가상인 ${record} – person updated · 등급: B → A · [Open](${pageOf(record)})`),
       '… and 3 more',
-      '[Open the status page](https://feed.example/#/changes?workspace=acme&type=crm.person.updated&show=all)',
     ]);
+    // With the moments of the first change and of the last one.
+    expect(lines.at(-1)).toMatch(
+      /^\[Open the status page\]\(https:\/\/feed\.example\/#\/changes\?workspace=acme&type=crm\.person\.updated&since=\d[^&]+Z&until=\d[^&]+Z&show=all\)$/,
+    );
   });
 
   it('rules: an operator saves one, switches it off, and sees who did what; a reader may not', async () => {
@@ -154,7 +162,7 @@ describe('rules on the page', () => {
     });
     expect(receiver.received.map(({ body }) => (JSON.parse(body) as { text: string }).text)).toEqual([
       expect.stringMatching(/^\[Test\] \*.+\* – person/),
-      '[Test] *가상인 p2* – person updated\n• 등급: C → A',
+      `[Test] *가상인 p2* – person updated\n• 등급: C → A\n<${pageOf('p2').replaceAll('&', '&amp;')}|Open>`,
     ]);
     expect(await get('/api/rules/a/history', READER)).toMatchObject({ entries: [{ what: 'test' }, { what: 'test' }] });
     expect((await post('a/test', { rule: GRADE }, READER)).status).toBe(403);
