@@ -5,6 +5,7 @@ import { deliveryTexts } from './delivery-texts.js';
 import { mutedTexts } from './muted-texts.js';
 import { eraseTexts } from './erase-texts.js';
 import { overviewTexts } from './overview-texts.js';
+import { inviteTexts } from './invite-texts.js';
 import { recordTexts } from './record-texts.js';
 import { replayTexts } from './replay-texts.js';
 import { ruleTexts } from './rules/texts.js';
@@ -16,6 +17,7 @@ export const texts = {
   ...mutedTexts,
   ...eraseTexts,
   ...overviewTexts,
+  ...inviteTexts,
   ...recordTexts,
   ...replayTexts,
   ...ruleTexts,
@@ -36,12 +38,12 @@ export const texts = {
   'theme.dark': ['Dark', '어둡게'],
   'sign.token': ['Token', '토큰'],
   'sign.hint': [
-    'Use a token of the configuration (http.tokens). Without one, open the link that "changefeed start" prints.',
-    '설정 파일의 http.tokens에 있는 조회용(read) 또는 운영용(operate) 토큰을 입력하세요. 설정하지 않았다면 changefeed start가 출력하는 링크를 여세요.',
+    'Open the link that you were invited by, or use a token of the configuration (http.tokens). Without one, open the link that "changefeed start" prints.',
+    '초대받은 링크를 열거나, 설정 파일의 http.tokens에 있는 조회용(read) 또는 운영용(operate) 토큰을 입력하세요. 설정하지 않았다면 changefeed start가 출력하는 링크를 여세요.',
   ],
   'sign.ended': [
-    'The session has ended: 12 hours are over, or the tokens were changed. Sign in again; what you were writing is kept.',
-    '12시간이 지났거나 토큰이 바뀌어 로그아웃되었습니다. 다시 로그인하면 쓰던 내용이 그대로 있습니다.',
+    'The session has ended: its 12 hours are over, the tokens were changed, or the invitation is over or revoked. Sign in again; what you were writing is kept.',
+    '12시간이 지났거나, 토큰이 바뀌었거나, 초대가 끝나거나 취소되어 로그아웃되었습니다. 다시 로그인하면 쓰던 내용이 그대로 있습니다.',
   ],
   'sign.in': ['Sign in', '로그인'],
   'sign.out': ['Sign out', '로그아웃'],

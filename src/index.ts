@@ -12,6 +12,8 @@ export type {
   Histories,
   HistoryCall,
   Inspector,
+  Invitation,
+  Invitations,
   OverviewCall,
   RestorePlanCall,
   Snoozed,

@@ -1,13 +1,14 @@
 /** Who did what: decisions, refusals and sign-ins, the newest first. */
-import { pathOf, type Answered } from '../api.js';
+import { pathOf, type Answered, type SectionProps } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { Invites } from '../invites.js';
 import { useNames } from '../names.js';
 import { Choice, Columns, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
 const OUTCOMES = ['', 'done', 'refused', 'failed'] as const;
 
-export function Audit() {
+export function Audit({ canAct }: SectionProps) {
   const { t } = usePreferences();
   const outcome = OUTCOMES.find((one) => one === usePlace().query.get('outcome')) ?? '';
   const { value, error } = usePolled(pathOf('listAudit', { outcome: outcome === '' ? undefined : outcome }), 10_000);
@@ -38,6 +39,7 @@ export function Audit() {
           </table>
         </div>
       )}
+      {canAct && <Invites />}
     </>
   );
 }

@@ -195,6 +195,36 @@ export interface Forgetting {
   forgetMissingRules(): Promise<{ count: number }>;
 }
 
+/** A person who may sign in to the status page. */
+export interface Invitation {
+  /** As the audit and the page name them. */
+  name: string;
+  /** `read`: sees everything; `operate`: may act too. */
+  role: 'read' | 'operate';
+  /** ISO 8601: when they were invited. */
+  since: string;
+  /** ISO 8601: their token opens nothing any more from then on. */
+  until: string;
+}
+
+/** People with a token of their own for the status page, beside `http.tokens`. Every process knows of a change within seconds. */
+export interface Invitations {
+  /**
+   * Makes a token, which cannot be shown again: only a digest of it is stored.
+   * @param call `role`: defaults to `read`; `expires`: a duration from `1m` to `366d`, by default `90d`
+   * @returns `link` signs in. `reach`: it goes to `http.publicUrl` (`public`), to the address of the page, or only `this machine` can open it
+   * @throws ChangefeedError CF_USAGE also for a name that is invited already, and where no page is served or a proxy alone signs in
+   */
+  add(call: {
+    name: string;
+    role?: Invitation['role'] | undefined;
+    expires?: string | undefined;
+  }): Promise<Invitation & { token: string; link: string; reach: 'public' | 'address' | 'this machine' }>;
+  list(): Promise<Invitation[]>;
+  /** Ends a token and its sessions. @returns whether there was one of this name */
+  revoke(name: string): Promise<boolean>;
+}
+
 /** What a record was, and who changed it. */
 export interface Histories {
   /**
@@ -384,6 +414,8 @@ export interface Changefeed extends Forgetting, Histories {
   overview(call?: OverviewCall): Promise<Overview>;
   /** Who did what, newest first: decisions made on the page, by its API and by commands; refusals and sign-ins. Calls in code are not among them. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
+  /** Who may sign in to the status page with a token of their own. */
+  readonly invites: Invitations;
   /** Questions and decisions about single lists. */
   readonly lists: Inspector;
 }

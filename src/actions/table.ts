@@ -4,6 +4,7 @@ import * as deadLetters from './dead-letters.js';
 import * as events from './events.js';
 import * as feedState from './feed-state.js';
 import * as history from './history.js';
+import * as invites from './invites.js';
 import * as lists from './lists.js';
 import * as mutes from './mutes.js';
 import * as overview from './overview.js';
@@ -14,6 +15,7 @@ import * as subscriptions from './subscriptions.js';
 /** By their names in code, which the page calls them by. */
 export const TABLE = {
   ...feedState,
+  ...invites,
   ...events,
   ...subscriptions,
   ...mutes,

@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import { normaliseBaseUrl } from '../kit/schema/addresses.js';
-import { usage } from '../kit/errors.js';
+import { usage, type ChangefeedError } from '../kit/errors.js';
 import type { Language } from '../words/words.js';
 import { INIT_TEXTS } from './init-texts.js';
 
@@ -103,6 +103,11 @@ export default defineConfig({
     // webhook({ name: 'ops', url: env('HOOK_URL'), secret: env('HOOK_SECRET'), on: ['crm.todo.*'] }),
   ],
 
+  // ${texts.destinations}
+  // destinations: { ${texts.chat} },
+  // ${texts.rules}
+  rules: './changefeed.rules.json',
+
   // ${texts.redis}
   // redis: 'redis://127.0.0.1:6379',
 });
@@ -140,6 +145,7 @@ function jsonFiles({ workspace, baseUrl, lists, language }: Answers): [string, s
       },
     ],
     subscriptions: [{ handler: 'ndjson', name: 'events', on: ['crm.*'] }],
+    rules: './changefeed.rules.json',
   };
   return [['changefeed.config.json', `${JSON.stringify(config, null, 2)}\n`]];
 }
@@ -148,18 +154,26 @@ function envLines({ token, language }: Answers): Line[] {
   const unless = new RegExp(`^\\s*(export\\s+)?${TOKEN_VARIABLE}\\s*=`, 'm');
   return [
     { text: `# ${INIT_TEXTS[language].tokenLine}`, unless },
-    { text: tokenLine(token), unless },
+    { text: tokenLine(token, language), unless },
   ];
 }
 
 /** A token may have `#`, quotes and backslashes, which mean something in `.env`. */
-function tokenLine(token: string): string {
+function tokenLine(token: string, language: Language): string {
   const lines = ['', "'", '"', '`'].map((quote) => `${TOKEN_VARIABLE}=${quote}${token}${quote}`);
   const line = lines.find((text) => tokenIn(text) === token);
   if (line !== undefined) return line;
-  throw usage(`init: .env cannot hold this token, which has all kinds of quotes. ${LATER}`);
+  throw refusal(language, ({ quotes, later }) => [quotes, later(TOKEN_VARIABLE)]);
 }
 
-export const LATER = `Leave it out, and set ${TOKEN_VARIABLE} in the environment. Nothing was written.`;
+/** In the language of the terminal, as its questions: who begins knows no other one. */
+export function refusal(
+  language: Language,
+  say: (texts: (typeof INIT_TEXTS)['en']['errors']) => readonly string[],
+  what = 'init',
+): ChangefeedError {
+  const { errors } = INIT_TEXTS[language];
+  return usage([`${what}:`, ...say(errors), errors.nothing].join(' '));
+}
 
 export const tokenIn = (env: string): string | undefined => parseEnv(env)[TOKEN_VARIABLE];

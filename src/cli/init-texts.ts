@@ -1,4 +1,6 @@
 /** What `init` asks, says and writes into the files, in both languages. */
+import { A_TOKEN } from '../kit/schema/addresses.js';
+
 const ENGLISH = {
   askWorkspace: 'Name of the workspace, a part of every event',
   askBaseUrl: 'Address of the API, before /v2',
@@ -19,6 +21,25 @@ const ENGLISH = {
   readyMade:
     'Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" says of those switched on whether the API serves them.',
   subscriptions: 'Each subscription gets the events that its `on` selects, in the order of each record.',
+  destinations: 'Where rules of the page may send: people choose a name there, and never see an address.',
+  chat: "'Sales chat': { handler: 'message', service: 'slack', url: env('CHAT_URL') },",
+  rules: 'Rules that are made by clicking on the status page, in a file of their own.',
+  pageRules: (config: string) =>
+    `fill in \`destinations\` in ${config}, open the link that "start" prints, and make the first rule`,
+  invite: 'makes a link for a colleague (who opens it on another machine needs http.host and http.tokens first)',
+  colleague: '<name>',
+  errors: {
+    exists: (config: string) => `this folder has a configuration already, ${config}.`,
+    noTerminal: 'there is no terminal to ask on. Give --yes, and what differs from the defaults as options.',
+    allowed: (what: string) => `allowed: ${what}.`,
+    nothing: 'Nothing was written.',
+    workspace: "letters, digits, '-', '_' and '.', at most 64",
+    baseUrl: (fault: string) => `an http or https URL such as https://salesmap.kr/api (${fault})`,
+    token: A_TOKEN,
+    quotes: '.env cannot hold this token, which has all kinds of quotes.',
+    unread: 'the token could not be read back from .env: correct the quotes there.',
+    later: (variable: string) => `Leave it out, and set ${variable} in the environment.`,
+  },
   redis: 'Without it, a private Redis is started, with its data in .changefeed/. REDIS_URL in the environment wins.',
   handler:
     'Runs once for each change. What it throws is retried, so it may run again for the same event: `event.id` stays the same.',
@@ -47,6 +68,24 @@ const KOREAN: typeof ENGLISH = {
   readyMade:
     '미리 준비된 목록: 수정을 몇 초 안에, 누가 했는지와 함께 찾습니다. 켠 목록을 API가 제공하는지는 "changefeed doctor"가 확인합니다.',
   subscriptions: '각 받는 곳은 `on`이 고른 이벤트를 레코드별 순서대로 받습니다.',
+  destinations: '페이지의 규칙이 보낼 수 있는 곳. 규칙을 만드는 사람은 이름만 고르고 주소는 보지 못합니다.',
+  chat: "'영업 채팅': { handler: 'message', service: 'slack', url: env('CHAT_URL') },",
+  rules: '상태 페이지에서 클릭으로 만드는 규칙을 저장할 파일.',
+  pageRules: (config: string) => `${config}의 destinations를 채우고, start가 출력하는 링크를 열어 첫 규칙을 만듭니다`,
+  invite: '동료에게 보낼 링크를 만듭니다(다른 컴퓨터에서 열려면 http.host와 http.tokens를 먼저 설정하세요)',
+  colleague: '<이름>',
+  errors: {
+    exists: (config: string) => `이 폴더에는 이미 설정 파일 ${config}이(가) 있습니다.`,
+    noTerminal: '물어볼 터미널이 없습니다. --yes를 쓰고, 기본값과 다른 것은 옵션으로 주세요.',
+    allowed: (what: string) => `쓸 수 있는 것: ${what}.`,
+    nothing: '아무것도 쓰지 않았습니다.',
+    workspace: "영문자, 숫자, '-', '_', '.', 64자까지(한글은 안 됩니다)",
+    baseUrl: (fault: string) => `https://salesmap.kr/api 같은 http나 https 주소 (${fault})`,
+    token: '"Bearer"와 공백을 뺀 API 토큰',
+    quotes: '따옴표 종류가 모두 들어 있는 토큰은 .env에 적을 수 없습니다.',
+    unread: '.env에서 토큰을 다시 읽을 수 없습니다. 그 파일의 따옴표를 고치세요.',
+    later: (variable: string) => `토큰을 빼고 실행한 뒤 환경 변수 ${variable}에 설정하세요.`,
+  },
   redis: '지정하지 않으면 전용 Redis가 시작되고 데이터는 .changefeed/에 저장됩니다. 환경 변수 REDIS_URL이 우선합니다.',
   handler:
     '변경마다 한 번 실행됩니다. 오류를 던지면 다시 시도하므로 같은 이벤트로 또 실행될 수 있습니다. `event.id`는 그대로입니다.',

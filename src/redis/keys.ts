@@ -19,6 +19,9 @@ export class Keys {
   /** stream, field `entry` (JSON): who did what, for as long as `audit.keep` says. */
   audit = (): string => `${this.prefix}:audit`;
 
+  /** hash name → invitation to the status page (JSON), with a digest of its token (ops/invites.ts). */
+  invites = (): string => `${this.prefix}:invites`;
+
   /** string (JSON): the configuration that a process has begun with last, without secrets and code (service/last-valid.ts). */
   configuration = (): string => `${this.prefix}:configuration`;
 

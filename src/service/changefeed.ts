@@ -24,6 +24,7 @@ import { ChangefeedError, usage } from '../kit/errors.js';
 import { silentLog, type Log } from '../kit/log.js';
 import { refuseOtherFormat } from '../log/state-guard.js';
 import { createAudit, type Audit } from '../ops/audit.js';
+import { createInvites } from '../ops/invites.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, logMisfits, type ConfigWarning } from './config-warnings.js';
@@ -31,6 +32,7 @@ import { forgetting } from './forgetting.js';
 import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
+import { invitations } from './invitations.js';
 import { createNeverHolds, reportOfDoubts, type NeverHolds } from './never-holds.js';
 import { readOverview } from './overview.js';
 import { worldWithout } from './page-source.js';
@@ -120,6 +122,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const ofFiles = () => filesOf(rules, options.refusedConfig);
   const status = observedStatus(() => readStatus(context, workspaces, dispatch), clock);
   let stopping: Promise<void> | undefined;
+  const invites = createInvites(context);
   const feed: Changefeed = {
     redisOrigin: context.redisOrigin,
     get pageUrl() {
@@ -143,13 +146,14 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     ...askedAndDone(context, workspaces, dispatcher),
     status: status.now,
     audit: (query = {}) => audit.read(query),
+    invites: invitations(config.http, invites, () => server?.url() ?? null),
     ...forgetting(context, workspaces, status.now),
   };
   const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
   const progress = (): Progress => workers.progress;
   const parts = { ...options, place: http, workspaces, feed, audit, dispatcher, rules, stateDir, progress, status };
-  const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
+  const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, invites, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
   const neverHolds = createNeverHolds(context, workspaces);
   const worldWith = (own: Audit): World => worldWithout(context, { ...parts, audit: own });

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
 import { ChangefeedError, messageOf, usage } from '../kit/errors.js';
+import { runLoop } from '../kit/loop.js';
 import { packageVersion } from '../kit/package-files.js';
 import type { AccessOptions } from '../ops/server/http/access.js';
 import type { Progress } from '../../workers/all.js';
@@ -18,6 +19,7 @@ import { worldOf, type World } from '../actions/carry-out.js';
 import { actOnClick } from '../actions/clicks.js';
 import { addActions } from '../actions/routes.js';
 import type { Audit } from '../ops/audit.js';
+import type { Invites } from '../ops/invites.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
 import type { Refused, RunningRules } from './running-rules.js';
@@ -28,12 +30,13 @@ import type { ObservedStatus } from './status.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
 /** Next to the port of the mirror. */
-const USUAL_PORT = 4021;
+export const USUAL_PORT = 4021;
 
 export interface HttpDeps {
   workspaces: Workspaces;
   feed: Changefeed;
   audit: Audit;
+  invites: Invites;
   dispatcher: Dispatcher;
   rules: RunningRules;
   prometheus: Prometheus;
@@ -60,13 +63,20 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
   let server: HttpServer | undefined;
   let url: string | null = null;
   let handOver = unavailable('Changefeed does not run yet.');
+  const stopping = new AbortController();
+  let following: Promise<void> | undefined;
   return {
     name: 'http',
     async start(): Promise<void> {
       if (isOpen) made ??= pageToken(deps.stateDir, context.log);
       const { trustedProxy, tokens } = http;
-      const access = made === null ? { tokens, trustedProxy } : { tokens: { operate: made.token }, localOnly: true };
+      const people = { invited: deps.invites.known };
+      const access =
+        made === null
+          ? { ...people, tokens, trustedProxy }
+          : { ...people, tokens: { operate: made.token }, localOnly: true };
       server ??= await serverOf(context, { ...deps, mountedAt, opened, access });
+      following ??= followInvites(context, deps.invites, stopping.signal);
       if (mountedAt !== null) {
         await server.app.ready();
         handOver = handedOver(server.app, mountedAt);
@@ -79,7 +89,8 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
     },
     async stop(): Promise<void> {
       handOver = unavailable('Changefeed was stopped.');
-      await server?.stop();
+      stopping.abort();
+      await Promise.all([server?.stop(), following]);
       await queues?.close();
     },
     url: () => url,
@@ -87,6 +98,17 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
     /** Signs in; null where the configuration has the credentials. */
     link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
   };
+}
+
+/** Another process may have invited or revoked someone. */
+const INVITES_MS = 1_000;
+
+async function followInvites({ watch, clock, log }: AppContext, invites: Invites, signal: AbortSignal): Promise<void> {
+  const run = async (): Promise<number> => {
+    await invites.read();
+    return INVITES_MS;
+  };
+  await runLoop({ name: 'invitations', run, ready: (until) => watch.untilUsable(until), signal, clock, log });
 }
 
 function unavailable(why: string): RequestListener {

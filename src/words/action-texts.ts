@@ -4,6 +4,26 @@ export const ACTION_TEXTS = {
   'act.continue': ['Continue? [y/N]', '계속할까요? [y/N]'],
   'act.progress': ['{count} so far', '지금까지 {count}건'],
 
+  'invite.done': [
+    '{name} signs in with this link until {until}. It is shown once; send it to {name} alone:\n{link}',
+    '{name} 님은 {until}까지 이 링크로 로그인합니다. 지금 한 번만 보이니 본인에게만 보내세요.\n{link}',
+  ],
+  'invite.address': [
+    'Set http.publicUrl if people open the page under another address.',
+    '다른 주소로 페이지를 연다면 http.publicUrl을 설정하세요.',
+  ],
+  'invite.machine': [
+    'Only this machine can open it: for others, set http.host, http.tokens and http.publicUrl.',
+    '이 컴퓨터에서만 열 수 있습니다. 다른 곳에서 열려면 http.host, http.tokens, http.publicUrl을 설정하세요.',
+  ],
+  'invite.none': ['Nobody is invited.', '초대된 사람이 없습니다.'],
+  'invite.until': ['until {until}', '{until}까지'],
+  'invite.revoked': [
+    '{name} is no longer invited; their sessions end within seconds.',
+    '{name} 님의 초대를 취소했습니다. 로그인도 몇 초 안에 끝납니다.',
+  ],
+  'invite.unknown': ['{name} is not invited.', '{name} 님은 초대되어 있지 않습니다.'],
+
   'describeSubscription.done': [
     '"{subscription}" gets {on} at {place}. In the last hour: {delivered} delivered, {retry} to be tried again, {dead} dead, {skipped} skipped.',
     '"{subscription}": {on} → {place}. 지난 한 시간: 전달 {delivered}, 다시 시도 {retry}, 전달 실패 {dead}, 건너뜀 {skipped}.',

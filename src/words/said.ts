@@ -42,8 +42,8 @@ const SENTENCES = [
   ['paused by {name}.', '{name}이(가) 일시 중지했습니다.'],
   ['Its queue is paused.', '대기열이 멈춰 있습니다.'],
   [
-    'This is not a token of this page: those are in http.tokens, or in the link that "changefeed start" prints.',
-    '이 페이지의 토큰이 아닙니다. 토큰은 설정의 http.tokens나, 서비스를 시작할 때 나오는 링크에 있습니다. 모르면 서비스를 운영하는 사람에게 물어보세요.',
+    'This is not a token of this page: those are in http.tokens, in the link that "changefeed start" prints, or in that of an invitation, which ends.',
+    '이 페이지의 토큰이 아닙니다. 토큰은 설정의 http.tokens, 서비스를 시작할 때 나오는 링크, 초대 링크에 있습니다. 초대는 기한이 지나거나 취소되었을 수 있으니, 서비스를 운영하는 사람에게 물어보세요.',
   ],
   ['found {found}; allowed: {allowed}', '{found}은(는) 쓸 수 없습니다. 쓸 수 있는 것: {allowed}'],
   ['(did you mean {name}?)', '({name}을(를) 쓰려고 했나요?)'],

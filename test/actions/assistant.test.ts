@@ -282,7 +282,7 @@ describe('assistant', () => {
     expect((await ask({ ...BY.read, origin: 'https://evil.example' })).status).toBe(403);
     expect((await ask({ ...BY.read, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     // A form of another site would bring the session of the page with it.
-    const session = makeSession('operate', TOKENS.operate, systemClock.now());
+    const session = makeSession('operate', TOKENS.operate, systemClock.now() + 60_000);
     expect((await ask({ cookie: `changefeed_session=${session}` })).status).toBe(403);
     expect((await fetch(`${url}/mcp`, { headers: BY.read })).status).toBe(405);
   });

@@ -49,6 +49,12 @@ describe('decisions', () => {
     expect(await decided('replay', 'out', 'beginning')).toEqual(line('replay', { subscription: 'out', count: 0 }));
     expect(await decided('accept', 'people')).toEqual(line('accept', { list: 'people', count: 0 }));
     expect(await decided('resync', 'people', '--yes')).toEqual(line('resync', { list: 'people' }));
+    const until = expect.any(String) as unknown;
+    expect(await decided('invite', '김영업')).toEqual(
+      line('invite', { person: '김영업', role: 'read', until, count: 1 }),
+    );
+    expect(await decided('invite', 'list')).toEqual([]);
+    expect(await decided('invite', 'revoke', '김영업')).toEqual(line('invite revoke', { person: '김영업' }));
     const tombstone = expect.stringMatching(/^[\w-]{22}$/) as unknown;
     const erased = await decided('erase', 'people', 'the-id-of-a-person', '--yes');
     expect(erased).toEqual(line('erase', { workspace: 'acme', list: 'people', tombstone, count: 0 }));

@@ -51,9 +51,22 @@ describe('init', () => {
     const steps = stdout.slice(stdout.indexOf('다음 단계:'));
     expect([code, steps]).toEqual([0, expect.stringContaining('npx changefeed start   그 뒤로 고객이 바뀔 때마다')]);
     const written = ['changefeed.config.ts', 'handlers/log-changes.ts', '.env'].map((name) => read(folder.cwd, name));
-    for (const comment of written.join('\n').matchAll(/^ *(?:\/\/|#|\*) (?!lists: |budget: |webhook\(|redis: )(.*)$/gm))
+    for (const comment of written
+      .join('\n')
+      .matchAll(/^ *(?:\/\/|#|\*) (?!lists: |budget: |webhook\(|redis: |destinations: )(.*)$/gm))
       expect(comment[1]).toMatch(/[가-힣]/);
     expect(written[0]).toContain("language: 'ko'");
+    expect(steps).toContain('npx changefeed invite <이름>');
+    expect(written[0]).toContain("rules: './changefeed.rules.json'");
+    const refusals = [
+      [['--workspace', '세일즈팀', '--yes'], '--workspace: 쓸 수 있는 것: 영문자, 숫자'],
+      [[], 'init: 물어볼 터미널이 없습니다.'],
+    ] as const;
+    for (const [args, text] of refusals) {
+      const refused = await (await cli()).call(['init', ...args], { LANG: 'ko_KR.UTF-8' });
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(text) as string });
+      expect(refused.stderr).toContain('아무것도 쓰지 않았습니다.');
+    }
     const english = await cli();
     await english.call(['init', '--yes', '--language', 'en'], { LANG: 'ko_KR.UTF-8' });
     expect(read(english.cwd, 'changefeed.config.ts')).not.toContain('language:');

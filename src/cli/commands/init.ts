@@ -2,16 +2,15 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { basename, dirname, join } from 'node:path';
 import { readyMadeLists } from '../../crm/lists/lists.js';
 import { CONFIG_FILES } from '../../config/load.js';
-import { A_TOKEN, apiToken, baseUrlFault } from '../../kit/schema/addresses.js';
+import { apiToken, baseUrlFault } from '../../kit/schema/addresses.js';
 import { NAME } from '../../kit/schema/fields.js';
-import { usage } from '../../kit/errors.js';
-import { LANGUAGES } from '../../words/words.js';
+import { LANGUAGES, type Language } from '../../words/words.js';
 import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import {
   FORMATS,
-  LATER,
   projectFiles,
+  refusal,
   TOKEN_VARIABLE,
   tokenIn,
   withLines,
@@ -48,17 +47,18 @@ export const init = defineCommand({
   async run({ yes = false, lists = [], config: _, language: chosen, ...given }, io) {
     const language = chosen ?? languageOfTerminal(io.env);
     const existing = CONFIG_FILES.find((name) => existsSync(join(io.cwd, name)));
-    if (existing !== undefined)
-      throw usage(`init: this folder has a configuration already, ${existing}. Nothing was written.`);
+    if (existing !== undefined) throw refusal(language, ({ exists }) => [exists(existing)]);
     const questions = questionsFor(io.cwd, INIT_TEXTS[language]);
-    if (!yes && io.ask === undefined)
-      throw usage('init: there is no terminal to ask on. Give --yes, and what differs from the defaults as options.');
+    if (!yes && io.ask === undefined) throw refusal(language, ({ noTerminal }) => [noTerminal]);
     // As an option it would be in the history of the shell, and other users would see it while the command runs.
     if (given.token === '-') given.token = await io.readInput();
     const texts: Record<string, string> = {};
     for (const [name, question] of Object.entries(questions)) {
       const fixed = given[name as keyof Asked];
-      texts[name] = fixed === undefined && !yes ? await answerOf(question, io) : checkedOption(name, fixed, question);
+      texts[name] =
+        fixed === undefined && !yes
+          ? await answerOf(question, io, language)
+          : checkedOption(name, fixed, question, language);
     }
     const answers = texts as unknown as Asked;
     const all = { ...answers, lists, language };
@@ -80,20 +80,20 @@ function questionsFor(cwd: string, texts: (typeof INIT_TEXTS)['en']): Record<key
     workspace: {
       text: texts.askWorkspace,
       fallback: NAME.test(folder) ? folder : 'crm',
-      allowed: (answer) => (NAME.test(answer) ? undefined : `letters, digits, '-', '_' and '.', at most 64`),
+      allowed: (answer) => (NAME.test(answer) ? undefined : texts.errors.workspace),
     },
     baseUrl: {
       text: texts.askBaseUrl,
       fallback: SALESMAP,
       allowed: (answer) => {
         const fault = baseUrlFault(answer);
-        return fault && `an http or https URL such as ${SALESMAP} (${fault})`;
+        return fault && texts.errors.baseUrl(fault);
       },
     },
     token: {
       text: texts.askToken,
       fallback: '',
-      allowed: (answer) => (answer === '' || apiToken.safeParse(answer).success ? undefined : A_TOKEN),
+      allowed: (answer) => (answer === '' || apiToken.safeParse(answer).success ? undefined : texts.errors.token),
       hidden: true,
     },
     format: {
@@ -104,22 +104,31 @@ function questionsFor(cwd: string, texts: (typeof INIT_TEXTS)['en']): Record<key
   };
 }
 
-async function answerOf({ text, fallback, allowed, hidden = false }: Question, io: Io): Promise<string> {
+async function answerOf(
+  { text, fallback, allowed, hidden = false }: Question,
+  io: Io,
+  language: Language,
+): Promise<string> {
   for (;;) {
     const hint = fallback === '' ? '' : ` ${io.colours.err.dim(`[${fallback}]`)}`;
     const typed = ((await io.ask?.(`${text}${hint}: `, { hidden })) ?? '').trim();
     const answer = typed === '' ? fallback : typed;
     const wrong = allowed(answer);
     if (wrong === undefined) return answer;
-    io.err(`  Allowed: ${wrong}.`);
+    io.err(`  ${INIT_TEXTS[language].errors.allowed(wrong)}`);
   }
 }
 
-function checkedOption(name: string, given: string | undefined, { fallback, allowed }: Question): string {
+function checkedOption(
+  name: string,
+  given: string | undefined,
+  { fallback, allowed }: Question,
+  language: Language,
+): string {
   const answer = given?.trim() ?? fallback;
   const wrong = allowed(answer);
   if (wrong === undefined) return answer;
-  throw usage(`--${name.replace('U', '-u')}: allowed: ${wrong}. Nothing was written.`);
+  throw refusal(language, (texts) => [texts.allowed(wrong)], `--${name.replace('U', '-u')}`);
 }
 
 interface Written {
@@ -137,7 +146,7 @@ function writeAll(answers: Answers, cwd: string): Written[] {
   const env = files.find(({ name }) => name === ENV_FILE)?.text;
   // A quote without end in an earlier line would take the new one in.
   if (answers.token !== '' && env !== undefined && tokenIn(env) !== answers.token)
-    throw usage(`init: the token could not be read back from ${ENV_FILE}: correct the quotes there. ${LATER}`);
+    throw refusal(answers.language, ({ unread, later }) => [unread, later(TOKEN_VARIABLE)]);
   return files.map(({ name, file, before, text }) => {
     if (text === undefined) return { name, outcome: 'kept' };
     mkdirSync(dirname(file), { recursive: true });
@@ -162,6 +171,8 @@ function nextSteps(
     ...(token === '' ? [`${texts.writeToken} ${TOKEN_VARIABLE}=…`] : []),
     `npx changefeed sweep   ${texts.sweep}`,
     `npx changefeed start   ${handled}`,
+    texts.pageRules(written[0]?.name ?? ''),
+    `npx changefeed invite ${texts.colleague}   ${texts.invite}`,
   ];
   return [
     ...written.map(({ name, outcome }) => `${out.dim(texts.outcomes[outcome].padEnd(8))}  ${name}`),

@@ -3,13 +3,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { isOwnHost } from './browser-safety.js';
+import { digestOfToken, type Invited } from '../../invites.js';
 import { readSession, SESSION_COOKIE, type Role, type Tokens } from './session.js';
 
 export type Access = 'public' | Role;
 
 export interface Caller {
   role: Role;
-  /** As the proxy names them; null without one. */
+  /** As the proxy or their invitation names them; null for the token of a role. */
   name: string | null;
   how: 'token' | 'session' | 'proxy';
 }
@@ -32,6 +33,8 @@ export function whoIs({ caller, socket }: Parameters<typeof nameOf>[0]): { by: s
 
 export interface AccessOptions {
   tokens: Tokens;
+  /** Those whose time is not over. @defaultValue nobody */
+  invited?: () => readonly Invited[];
   /** The token was made for this machine, and no proxy may stand in between. @defaultValue false */
   localOnly?: boolean;
   trustedProxy?:
@@ -54,17 +57,17 @@ export interface AccessRequest {
 
 export function callerOf(request: AccessRequest, options: AccessOptions): Caller | null {
   const bearer = bearerOf(request.headers.authorization);
-  if (bearer !== null) {
-    const role = roleOfToken(bearer, options);
-    return role === null ? null : { role, name: null, how: 'token' };
-  }
-  const role = sessionsIn(request, options)[0]?.role ?? null;
-  return role === null ? callerOfProxy(request, options) : { role, name: null, how: 'session' };
+  if (bearer !== null) return callerOfToken(bearer, options);
+  return sessionsIn(request, options)[0]?.caller ?? callerOfProxy(request, options);
 }
 
-export function roleOfToken(given: string, { tokens }: AccessOptions): Role | null {
-  if (tokens.operate !== undefined && isSameToken(given, tokens.operate)) return 'operate';
-  return tokens.read !== undefined && isSameToken(given, tokens.read) ? 'read' : null;
+export function callerOfToken(given: string, { tokens, invited = () => [] }: AccessOptions): Caller | null {
+  const how = 'token';
+  if (tokens.operate !== undefined && isSameToken(given, tokens.operate)) return { role: 'operate', name: null, how };
+  if (tokens.read !== undefined && isSameToken(given, tokens.read)) return { role: 'read', name: null, how };
+  const digest = digestOfToken(given);
+  const person = invited().find((one) => isSameToken(digest, one.digest));
+  return person === undefined ? null : { role: person.role, name: person.name, how };
 }
 
 export function mayUse(access: Access, caller: Caller | null): boolean {
@@ -114,13 +117,33 @@ export function bearerOf(authorization: string | undefined): string | null {
 /** A browser sends those of every page on this host name, whatever its port. Ours is what one of our tokens has signed. */
 export function sessionsIn(
   { headers: { cookie = '' }, nowMs }: Pick<AccessRequest, 'headers' | 'nowMs'>,
-  { tokens }: Pick<AccessOptions, 'tokens'>,
-): { name: string; role: Role }[] {
+  access: AccessOptions,
+): { name: string; caller: Caller }[] {
   return cookie.split(';').flatMap((part) => {
     const [name = '', value = ''] = part.trim().split('=', 2);
-    const role = name.startsWith(SESSION_COOKIE) ? readSession(value, tokens, nowMs) : null;
-    return role === null ? [] : [{ name, role }];
+    if (!name.startsWith(SESSION_COOKIE)) return [];
+    const who = readSession(value, (one) => signerOf(one, access)?.key, nowMs);
+    const signer = who === null ? undefined : signerOf(who, access);
+    return signer === undefined ? [] : [{ name, caller: { role: signer.role, name: signer.name, how: 'session' } }];
   });
+}
+
+/** How a session names who has signed in. No role begins so. */
+export const sessionNameOf = ({ role, name }: Caller): string => (name === null ? role : personIn(name));
+const personIn = (name: string): string => `~${Buffer.from(name).toString('base64url')}`;
+
+/** Who a session is of, and the key that signs it. A digest alone would let whoever can read Redis sign as a person. */
+export function signerOf(
+  who: string,
+  { tokens, invited = () => [] }: AccessOptions,
+): (Pick<Caller, 'role' | 'name'> & { key: string }) | undefined {
+  if (who === 'read' || who === 'operate') {
+    const { [who]: key } = tokens;
+    return key === undefined ? undefined : { role: who, name: null, key };
+  }
+  const [person, own] = [invited().find(({ name }) => personIn(name) === who), tokens.operate ?? tokens.read];
+  if (person === undefined || own === undefined) return undefined;
+  return { role: person.role, name: person.name, key: `${person.digest} ${own}` };
 }
 
 /** Compares digests, so that the time it takes says nothing about the token. */

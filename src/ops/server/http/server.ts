@@ -1,7 +1,7 @@
 /** The HTTP server of a process: it decides who may use a route. Sets of routes are handed in; it knows none. */
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf } from '../../../kit/errors.js';
-import type { Clock } from '../../../kit/clock.js';
+import { isAborted, sleepUntilAborted, type Clock } from '../../../kit/clock.js';
 import type { Log } from '../../../kit/log.js';
 import type { Audit } from '../../audit.js';
 import {
@@ -79,8 +79,9 @@ function buildApp({ routes, access, mountedAt = '', audit, clock, log }: HttpSer
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(SECURITY_HEADERS);
     const refused = refusalOf(request, { access, attempts, nowMs: clock.now() });
-    if (refused === null) done();
-    else void refuse(reply, refused);
+    if (refused !== null) return void refuse(reply, refused);
+    if (isInvited(request.caller)) void endWhenRevoked(request, reply, { access, clock });
+    done();
   });
   app.addHook('onResponse', async (request, { statusCode }) => await noteIn(audit, request, statusCode));
   app.addHook('onClose', () => audit.flush());
@@ -98,6 +99,26 @@ function buildApp({ routes, access, mountedAt = '', audit, clock, log }: HttpSer
     });
   }
   return app;
+}
+
+const isInvited = (caller: Caller | null): boolean => caller !== null && caller.name !== null && caller.how !== 'proxy';
+
+const REVOKED_CHECK_MS = 2_000;
+
+/** A stream would go on for as long as its connection. */
+async function endWhenRevoked(
+  { headers, socket }: FastifyRequest,
+  { raw }: FastifyReply,
+  { access, clock }: { access: AccessOptions; clock: Clock },
+): Promise<void> {
+  const closed = new AbortController();
+  raw.once('close', () => closed.abort());
+  for (;;) {
+    await sleepUntilAborted(clock, REVOKED_CHECK_MS, closed.signal);
+    if (isAborted(closed.signal)) return;
+    const { remoteAddress } = socket;
+    if (callerOf({ headers, remoteAddress, nowMs: clock.now() }, access) === null) return void raw.destroy();
+  }
 }
 
 function isAction({ method, routeOptions }: FastifyRequest): boolean {

@@ -2,10 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kit/clock.js';
 import type { Audit } from '../../audit.js';
-import { roleOfToken, sessionsIn, whoIs, type AccessOptions } from './access.js';
+import { callerOfToken, sessionNameOf, sessionsIn, signerOf, whoIs, type AccessOptions } from './access.js';
 import type { Attempts } from './limits.js';
 import { refuse, TOO_MANY } from './app.js';
-import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
+import { makeSession, PERSON_SESSION_MS, SESSION_COOKIE, SESSION_MS } from './session.js';
 
 export interface SignInDeps {
   access: AccessOptions;
@@ -21,21 +21,19 @@ export function signInRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const path = mountedAt === '' ? '/' : mountedAt;
   app.post('/api/session', { config: { access: 'public' } }, (request, reply) => {
     const { token } = (request.body ?? {}) as { token?: unknown };
-    const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
-    const outcome = role === null ? 'refused' : 'done';
-    audit.count({ ...whoIs(request), by: role ?? '', how: 'token', what: 'sign in', outcome });
+    const caller = typeof token === 'string' ? callerOfToken(token.trim(), access) : null;
+    const outcome = caller === null ? 'refused' : 'done';
+    audit.count({ ...whoIs({ caller, socket: request.socket }), how: 'token', what: 'sign in', outcome });
     request.isNoted = true;
-    if (role === null) {
+    if (caller === null) {
       if (attempts.wrong(request.socket.remoteAddress ?? '') === 'too many') return refuse(reply, TOO_MANY);
-      return refuse(reply, {
-        status: 401,
-        message:
-          'This is not a token of this page: those are in http.tokens, or in the link that "changefeed start" prints.',
-      });
+      return refuse(reply, { status: 401, message: NO_TOKEN });
     }
-    const session = makeSession(role, access.tokens[role] ?? '', clock.now());
-    return withCookies(request, reply, { names: [nameFor(request)], value: session, ageMs: SESSION_MS, path }).send({
-      caller: { role, name: null, how: 'session' },
+    const ageMs = caller.name === null ? SESSION_MS : PERSON_SESSION_MS;
+    const who = sessionNameOf(caller);
+    const value = makeSession(who, signerOf(who, access)?.key ?? '', clock.now() + ageMs);
+    return withCookies(request, reply, { names: [nameFor(request)], value, ageMs, path }).send({
+      caller: { ...caller, how: 'session' },
     });
   });
   app.delete('/api/session', { config: { access: 'public' } }, (request, reply) => {
@@ -44,6 +42,9 @@ export function signInRoutes(app: FastifyInstance, deps: SignInDeps): void {
     return withCookies(request, reply, { names, value: '', ageMs: 0, path }).send({ caller: null });
   });
 }
+
+const NO_TOKEN =
+  'This is not a token of this page: those are in http.tokens, in the link that "changefeed start" prints, or in that of an invitation, which ends.';
 
 /** Cookies have no port: another page on this host name would overwrite one of the same name. */
 function nameFor({ socket }: FastifyRequest): string {

@@ -139,7 +139,7 @@ describe('access', () => {
   });
 
   it('access: a session ends with its time, and with the token it began with', async () => {
-    const session = makeSession('operate', OPERATE, 1_000);
+    const session = makeSession('operate', OPERATE, 1_000 + SESSION_MS);
     const cookie = { cookie: `other=1; changefeed_session=${session}` };
     expect(await statusOf(open({ ...withTokens, nowMs: 2_000 }), '/seen', cookie)).toBe(200);
     expect(await statusOf(open({ ...withTokens, nowMs: 1_000 + SESSION_MS }), '/seen', cookie)).toBe(401);
@@ -150,7 +150,10 @@ describe('access', () => {
 
   it('access: the session of another page on the same host name neither counts nor is in the way', async () => {
     const page = open({ ...withTokens, nowMs: 2_000 });
-    const [own, others] = [makeSession('read', READ, 1_000), makeSession('read', 'token-of-another-page', 1_000)];
+    const [own, others] = [
+      makeSession('read', READ, 1_000 + SESSION_MS),
+      makeSession('read', 'token-of-another-page', 1_000 + SESSION_MS),
+    ];
     const cookie = (...all: string[]) => ({
       cookie: all.map((one, at) => `changefeed_session_${at}=${one}`).join('; '),
     });
@@ -160,7 +163,7 @@ describe('access', () => {
   });
 
   it('access: a session cannot be changed into that of an operator', async () => {
-    const session = makeSession('read', READ, 1_000).replace('read', 'operate');
+    const session = makeSession('read', READ, 1_000 + SESSION_MS).replace('read', 'operate');
     const cookie = { cookie: `changefeed_session=${session}` };
     expect(await statusOf(open({ ...withTokens, nowMs: 2_000 }), '/seen', cookie)).toBe(401);
   });
