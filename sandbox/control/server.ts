@@ -1,18 +1,21 @@
 /** The control API: changes a running sandbox over HTTP, on its own port and with its own token. For tests in another process. */
 import Fastify, { type FastifyError, type FastifyInstance, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
+import type { CrmRecord } from '../../src/crm/record.js';
 import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
 import { isSameToken } from '../../src/ops/server/http/access.js';
 import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
 import { parseSwitches, type Behaviour } from '../faults/behaviour.js';
 import type { Journal } from '../journal/journal.js';
+import type { Life } from '../life/life.js';
 import type { SandboxOptions } from '../options.js';
 import type { World } from '../world/world.js';
 
 /** The part of a sandbox that the control API uses. */
 export interface Controls {
   readonly world: World;
+  readonly life: Pick<Life, 'set'>;
   readonly journal: Journal;
   readonly behaviour: Behaviour;
   readonly profile: string;
@@ -34,6 +37,10 @@ const rate = z.strictObject({ rate: z.number().min(0).max(100_000) });
 const named = z.strictObject({ name: z.string() });
 const token = z.strictObject({ token: z.string().min(1) });
 const at = z.object({ list: z.string(), id: z.string() });
+const edit = z.strictObject({
+  values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  by: z.string().optional(),
+});
 
 export function createControlServer(sandbox: Controls, options: NonNullable<SandboxOptions['control']>) {
   const { port = 0, host = '127.0.0.1', token: secret = 'control' } = options;
@@ -78,6 +85,13 @@ function controls(app: FastifyInstance, sandbox: Controls): void {
     };
     app.route({ method, url, handler });
   }
+  app.post('/records/:list/:id', (request, reply) => {
+    const { list, id } = at.parse(request.params);
+    const { values, by } = edit.parse(request.body);
+    const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+    sandbox.life.set(list, id, texts, by);
+    return reply.send(recordAt(sandbox.world, list, id));
+  });
 }
 
 /** The requests that only read. */
@@ -99,13 +113,17 @@ function views(app: FastifyInstance, sandbox: Controls): void {
   app.get('/records/:list/:id', async (request, reply) => {
     const { list: name, id } = at.parse(request.params);
     const { world } = sandbox;
-    const list = world.listNamed(name)?.name ?? null;
-    const index = list === null ? null : world.indexOf(list, id);
-    const record = list === null || index === null ? null : world.image(list, index);
+    const record = recordAt(world, name, id);
     if (record !== null) return reply.send(record);
     const names = world.lists.map((each) => each.name).join(', ');
     return reply.code(404).send({ error: `There is no such record. Lists: ${names}.` });
   });
+}
+
+function recordAt(world: World, name: string, id: string): CrmRecord | null {
+  const list = world.listNamed(name)?.name ?? null;
+  const index = list === null ? null : world.indexOf(list, id);
+  return list === null || index === null ? null : world.image(list, index);
 }
 
 function stateOf(sandbox: Controls): unknown {

@@ -4,7 +4,7 @@ import { trailing } from '../world/base-context.js';
 import { furtherEdit, refusalOf } from '../world/base-records.js';
 import { DIRECTORY_SIZES, type RefKind } from '../world/directory.js';
 import type { FactsOf, FurtherFacts, Kind } from '../world/facts.js';
-import { isFurther, type CreditList, type FurtherName, type SandboxListName } from '../world/lists.js';
+import { growsOnly, isFurther, type CreditList, type FurtherName, type SandboxListName } from '../world/lists.js';
 import { dice, type Dice } from '../world/random.js';
 import { memoText } from '../world/words.js';
 import type { World } from '../world/world.js';
@@ -12,6 +12,7 @@ import * as contacts from './contacts.js';
 import { another, created, customEdit, handOver, pick, type LifeContext } from './context.js';
 import * as log from './log.js';
 import * as notes from './notes.js';
+import { editorOf, readFields, withCustom, type Texts } from './set-fields.js';
 
 /** Rows of the other lists are only ever added. */
 type Deletable = Exclude<SandboxListName, 'history' | 'activity' | CreditList>;
@@ -112,6 +113,33 @@ export class Life {
     return this.#edit(name, 'edit-record', id, (facts) => over ?? furtherEdit(name, this.#context.roll, facts));
   };
   deleteIn = (list: string, id?: string): string => this.delete(this.#further(list), id);
+
+  /**
+   * A person sets fields of one record, given as texts by their names; an empty text is no value. `by`: the name of who edits.
+   * @defaultValue by: who is in charge of the record
+   */
+  set(list: string, id: string, values: Texts, by?: string): string {
+    const { world, roll, now } = this.#context;
+    const name = world.listNamed(list)?.name;
+    if (name === undefined || growsOnly(name))
+      throw usage(`The sandbox has no list "${list}" whose records are edited.`);
+    const index = this.#find(name, id);
+    const read = readFields(world, name, values, now());
+    const actor = editorOf(world, world.facts(name, index) ?? {}, by);
+    const before = world.actor;
+    world.actor = actor;
+    try {
+      world.change('set-fields', now(), (draft) =>
+        draft.edit(name, index, () => ({
+          ...{ updatedAt: trailing(draft.at, roll), ...read.facts },
+          ...withCustom(world, name, index, read.custom),
+        })),
+      );
+    } finally {
+      world.actor = before;
+    }
+    return id;
+  }
 
   /** Moves the change timestamp and nothing else: a user saved a record without an edit. */
   touch = (list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string =>

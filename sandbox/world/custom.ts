@@ -1,7 +1,7 @@
 /** Custom fields of every type that real workspaces have. Keys contain spaces, brackets and slashes on purpose. */
 import { meaningOf } from '../../src/crm/canonical.js';
 import { DIRECTORY_SIZES, type Directory } from './directory.js';
-import type { Dice } from './random.js';
+import { dice, type Dice } from './random.js';
 
 const DAY_MS = 86_400_000;
 // A date without a time is midnight in Korea, in UTC.
@@ -67,7 +67,7 @@ export interface Customised {
 }
 
 /** Adds a field that the workspace computes from another one. Users do not edit it. */
-function withFormulas(kind: CustomKind, values: Values): Values {
+export function withFormulas(kind: CustomKind, values: Values): Values {
   if (kind !== 'people') return values;
   const amount = values['예상 금액'];
   return { ...values, '예상 금액(만원)': typeof amount === 'number' ? amount / 10_000 : null };
@@ -79,6 +79,16 @@ export function customValues(kind: CustomKind, roll: Dice, now: number, director
     roll.chance(0.35) ? null : make(roll, now, directory),
   ]);
   return withFormulas(kind, Object.fromEntries(values) as Values);
+}
+
+/** A value of each field that users edit, which shows its type. */
+export function customExamples(kind: CustomKind, directory: Directory): Values {
+  // Some lists are empty at times.
+  const example = (make: Maker): unknown => {
+    const made = Array.from({ length: 20 }, (_, salt) => make(dice(1, salt), 0, directory));
+    return made.find((value) => !Array.isArray(value) || value.length > 0);
+  };
+  return Object.fromEntries(Object.entries(FIELDS[kind]).map(([name, make]) => [name, example(make)]));
 }
 
 /** Changes one value. Null and an empty list are equal, because no detector can see that edit. */

@@ -52,7 +52,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   'The sandbox:': {
     demo: 'watch a synthetic workspace; needs no configuration',
-    sandbox: 'serve the list endpoints from a synthetic workspace',
+    sandbox: 'serve the list endpoints from a synthetic workspace; "sandbox set" makes one chosen edit',
   },
   'Your shell:': {
     completion: 'complete commands and options with the Tab key: bash, zsh, fish',
@@ -111,7 +111,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   erase: ['erase people 0190b3c4-7f2e-7c1d-9a51-4f --dry-run'],
   forget: ['forget acme'],
   demo: ['demo', 'demo --people 1000 --rate 5'],
-  sandbox: ['sandbox --people 200 --rate 2', 'sandbox --profile list'],
+  sandbox: [
+    'sandbox --people 200 --rate 2 --control 4011',
+    'sandbox --profile list',
+    'sandbox set people 0190b3c4-7f2e-7c1d-9a51-4f 등급=A',
+  ],
   completion: [
     'completion bash >> ~/.bashrc',
     'completion zsh >> ~/.zshrc',

@@ -257,6 +257,10 @@ export const COMMAND_TEXTS = {
   ],
   'demo.dead': ['what it has refused three times: press Retry', '세 번 거절당한 것. 다시 시도를 눌러 보세요'],
   'demo.todos': ['who has what open, due and overdue', '담당자별 미완료, 기한, 지연'],
+  'demo.edit': [
+    'Make a change of your own, in another terminal:\n  {command}',
+    '다른 터미널에서 직접 하나 바꿔 보세요:\n  {command}',
+  ],
   'demo.stop': ['Press Ctrl+C to stop.', 'Ctrl+C를 누르면 멈춥니다.'],
   'demo.stopping': ['stopping …', '멈추는 중 …'],
   'start.page': ['The status page: {link}', '상태 페이지: {link}'],

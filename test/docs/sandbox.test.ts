@@ -26,6 +26,6 @@ it('sandbox page: every request of the control API is answered', async () => {
     }),
   );
   expect(answers).toEqual(requests.map(({ method, path }) => `${method} ${path} 200`));
-  expect(requests.length).toBe(12);
+  expect(requests.length).toBe(13);
   expect([sandbox.token, sandbox.rate]).toEqual(['second', 5]);
 });

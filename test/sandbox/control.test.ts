@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
 import { parseJournal, withVisibility } from '../../sandbox/verify/read.js';
-import { get, walkAll, type Target } from '../support/read-api.js';
+import { get, walk, walkAll, type Target } from '../support/read-api.js';
 
 const open: Sandbox[] = [];
 const directories: string[] = [];
@@ -111,4 +111,68 @@ test('sandbox journal: the file has the same mutations as the memory', async () 
   expect(inMemory.some(({ visibleAt }) => visibleAt !== null)).toBe(true);
   expect(withVisibility(lines)).toEqual(inMemory);
   expect(lines.filter(({ line }) => line === 'walk').length).toBe(6);
+});
+
+test('sandbox control: a person sets fields of a record, typed as they are, and its history says who', async () => {
+  const { sandbox, target, pull } = await controlled();
+  const id = sandbox.world.idOf('people', 3);
+  const path = `/records/people/${id}`;
+  const values = {
+    등급: 'D',
+    'VIP 여부': '예',
+    '예상 금액': '12,000,000',
+    계약일: '2026-03-01',
+    담당자: '이도현',
+    '주력 제품': '',
+  };
+  const edited = await pull('POST', path, { values, by: '윤태호' });
+  expect(edited).toMatchObject({
+    status: 200,
+    body: {
+      ...{ 등급: 'D', 'VIP 여부': true, '예상 금액': 12_000_000, '예상 금액(만원)': 1_200, '주력 제품': null },
+      ...{ 계약일: '2026-02-28T15:00:00.000Z', 담당자: { name: '이도현' } },
+    },
+  });
+  expect((await pull('GET', path)).body).toEqual(edited.body);
+  expect(sandbox.journal.lines().at(-1)).toMatchObject({
+    id,
+    kind: 'set-fields',
+    actor: { type: 'user', name: '윤태호' },
+  });
+  const list = {
+    name: 'people/history',
+    path: 'v2/people/history',
+    key: 'peopleHistoryList',
+    object: 'person_history',
+  };
+  const rows = await walk(target, list);
+  expect(rows.filter(({ fieldName }) => fieldName === '등급').at(-1)).toMatchObject({
+    ...{ peopleId: id, fieldValue: 'D', source: { type: 'user', name: '윤태호' } },
+  });
+  // Afterwards others make the changes again.
+  expect(sandbox.world.actor).toBeNull();
+});
+
+test('sandbox control: what cannot be set is refused with what can, and changes nothing', async () => {
+  const { sandbox, pull } = await controlled();
+  const path = `/records/people/${sandbox.world.idOf('people', 3)}`;
+  const before = (await pull('GET', path)).body;
+  const refusals: [values: object, text: string][] = [
+    [{ 등굽: 'A' }, 'did you mean "등급"?'],
+    [{ '전체 TODO': '3' }, 'no field "전체 TODO" can be set'],
+    [{ '첨부/파일': 'x' }, 'can be set'],
+    [{ 등급: 'A', '예상 금액': 'much' }, 'allowed: a number'],
+    [{ 'VIP 여부': 'maybe' }, 'allowed: true, false'],
+    [{ 담당자: '이도헌' }, 'did you mean "이도현"?'],
+    [{ 이름: '' }, 'it must have a value'],
+  ];
+  for (const [values, text] of refusals)
+    expect(await pull('POST', path, { values })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining(text) as string },
+    });
+  expect((await pull('POST', '/records/people/nobody', { values: {} })).status).toBe(400);
+  expect((await pull('POST', '/records/activity/x', { values: {} })).status).toBe(400);
+  expect((await pull('GET', path)).body).toEqual(before);
+  expect(sandbox.world.mutations).toBe(0);
 });

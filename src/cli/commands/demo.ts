@@ -26,7 +26,7 @@ import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
 export const demoSandbox = ({ seed, people }: { seed: number; people: number }): Sandbox =>
-  createSandbox({ seed, people, history: people * 2, activity: people * 2 });
+  createSandbox({ seed, people, history: people * 2, activity: people * 2, control: { port: 0 } });
 
 /** A synthetic workspace, a Changefeed that polls it, and a receiver, in one process. Leaves no data behind. */
 export const demo = defineCommand({
@@ -55,7 +55,7 @@ export const demo = defineCommand({
       feed = await openDemo(address, { stateDir, io, subscriptions, language });
       await showBaseline(feed, io, language);
       sandbox.rate = rate;
-      await showChanges(feed, { ...io, language }, forwarding);
+      await showChanges(feed, { ...io, language }, { forwarding, edit: editCommand(sandbox, address) });
     } catch (error) {
       if (!io.signal.aborted) throw error;
     } finally {
@@ -88,6 +88,14 @@ function subscriptionsOf({ opsUrl, chatUrl }: { opsUrl: string; chatUrl: string 
     { handler: 'message', name: 'team-chat', on: ofTodos, url: chatUrl, allowHosts },
     { handler: 'ndjson', name: 'archive', on: ['crm.*'], path: join(stateDir, 'events.ndjson') },
   ];
+}
+
+/** Makes a person's grade another one, in another terminal. */
+function editCommand({ world }: Sandbox, { control }: SandboxAddress): string {
+  const index = world.order('people').at(0) ?? 0;
+  const grade = world.image('people', index)?.['등급'] === 'A' ? 'B' : 'A';
+  const { port } = new URL(control?.url ?? 'http://127.0.0.1');
+  return `npx changefeed sandbox set people ${world.idOf('people', index)} 등급=${grade} --control ${port}`;
 }
 
 interface DemoOptions {
@@ -125,7 +133,7 @@ async function showBaseline(feed: Changefeed, io: Io, language: Language): Promi
 async function showChanges(
   feed: Changefeed,
   io: Io & { language: Language },
-  forwarding?: ReturnType<typeof openForwarding>,
+  { forwarding, edit }: { forwarding: ReturnType<typeof openForwarding> | undefined; edit: string },
 ): Promise<void> {
   const formats = formatsFor({ language: io.language, now: systemClock.now() });
   await feed.start();
@@ -134,6 +142,7 @@ async function showChanges(
   io.err(nextSweepText(lists, systemClock.now(), formats));
   if (feed.pageUrl !== null)
     for (const line of pageLines(feed.pageUrl, feed.pageLink ?? feed.pageUrl, io)) io.err(line);
+  io.err(wordsFor(io.language).t('demo.edit', { command: edit }));
   io.err(io.colours.err.bold(wordsFor(io.language).t('demo.stop')));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {

@@ -3,16 +3,26 @@ import { PROFILES } from '../../../sandbox/faults/profiles.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
 import { usage } from '../../kit/errors.js';
 import { duration, dayOrTime, port, positiveNumber, rateLimit, recordCount, wholeNumber } from '../arguments.js';
-import { asText, defineCommand, option, optionWithDefault, repeatedOption } from '../command.js';
+import { commandsNamed } from '../action-command.js';
+import {
+  argument,
+  asText,
+  defineCommand,
+  option,
+  optionWithDefault,
+  repeatedOption,
+  restArguments,
+} from '../command.js';
 import { languageOfTerminal } from '../answers.js';
 import { wordsFor } from '../../words/words.js';
-import { table } from '../text.js';
+import { textOfValue } from '../../events/describe.js';
+import { printable, table } from '../text.js';
 
 /** The synthetic workspace is kept in memory. */
 export const MOST_RECORDS = 1_000_000;
 const size = wholeNumber({ most: MOST_RECORDS });
 
-export const sandbox = defineCommand({
+const serve = defineCommand({
   input: {
     port: optionWithDefault(option('number', 'port to listen on; 0 for any', port), 4010),
     host: optionWithDefault(option('host', 'address to listen on', asText), '127.0.0.1'),
@@ -67,6 +77,48 @@ export const sandbox = defineCommand({
     return 0;
   },
 });
+
+const CONTROL_PORT = 4011;
+
+/** Asks a running sandbox for one chosen edit. */
+const set = defineCommand({
+  input: {
+    list: argument('the name of a list', asText),
+    id: argument('the id of a record', asText),
+    values: restArguments('field=value; without a value the field is emptied', pair, '<…>'),
+    by: option('name', 'who edits (default: who is in charge of the record)', asText),
+    control: option('port', `the port of its control API (default: ${CONTROL_PORT})`, port),
+    controlToken: option('token', 'the bearer token of the control API (default: control)', asText),
+  },
+  async run({ list, id, values, by, control = CONTROL_PORT, controlToken = 'control' }, io) {
+    const path = [list, id].map(encodeURIComponent).join('/');
+    const answer = await fetch(`http://127.0.0.1:${control}/records/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${controlToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ values: Object.fromEntries(values), by }),
+      signal: io.signal,
+    }).catch((cause: unknown) => {
+      const message = `No sandbox listens for control on port ${control}. Start it with --control ${control}, or name the port with --control.`;
+      throw usage(message, cause);
+    });
+    const found = (await answer.json()) as Record<string, unknown> & { error?: string };
+    if (!answer.ok) throw usage(found.error ?? `The sandbox answered ${answer.status}.`);
+    const shown = values.map(([field]) => `${field}: ${textOfValue(found[field]) ?? '—'}`);
+    io.out([`${list} ${id}`, ...shown].map(printable).join('  '));
+    return 0;
+  },
+});
+
+export const sandbox = commandsNamed('sandbox', {
+  '': ['', serve],
+  set: ['make one chosen edit in a running sandbox', set],
+});
+
+function pair(text: string, name: string): [field: string, value: string] {
+  const [, field, value] = /^([^=]+)=(.*)$/su.exec(text) ?? [];
+  if (field !== undefined && value !== undefined) return [field.trim(), value];
+  throw usage(`${name}: found "${text}"; allowed: field=value, such as 등급=A.`);
+}
 
 function countsByName(lists: readonly (readonly [name: string, count: number])[]): Record<string, number> {
   const names = lists.map(([name]) => name);
