@@ -8,6 +8,7 @@ import { overviewTexts } from './overview-texts.js';
 import { inviteTexts } from './invite-texts.js';
 import { recordTexts } from './record-texts.js';
 import { replayTexts } from './replay-texts.js';
+import { todoTexts } from './todo-texts.js';
 import { ruleTexts } from './rules/texts.js';
 
 export const texts = {
@@ -21,6 +22,7 @@ export const texts = {
   ...recordTexts,
   ...replayTexts,
   ...ruleTexts,
+  ...todoTexts,
   'nav.label': ['Sections', '메뉴'],
   'nav.changes': ['Changes', '변경'],
   'nav.lists': ['Lists', '목록'],

@@ -1,53 +1,78 @@
 /** Open, due, overdue and completed todos, by person in charge and by day. */
-import { useMemo, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { pathOf, type Answered } from '../api.js';
-import { usePolled } from '../hooks.js';
+import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Choice, Columns, Head, NamedFacts } from '../parts.js';
 import { Plot, type Series } from '../plot.js';
 import { usePreferences } from '../preferences.js';
 import { SheetButtons } from '../sheet.js';
+import { CountLink, idOf, TODO_COUNTS, TodoRows, useMe, type Asked } from '../todo-rows.js';
 
 type Workspace = Answered<'readTodos'>['workspaces'][number];
 type Group = Workspace['people'][number];
 const PERIODS = ['7', '30', '90'] as const;
 /** People with a colour of their own in the plot. */
 const MOST_PEOPLE = 5;
-const COUNTS = ['open', 'dueToday', 'overdue', 'completed'] as const;
 
 export function Todos() {
   const { t } = usePreferences();
-  const [days, setDays] = useState('30');
+  const asked: Asked = Object.fromEntries(usePlace().query);
+  const days = PERIODS.find((one) => one === asked.days) ?? '30';
+  const [me, setMe] = useMe();
   const { value, error } = usePolled(pathOf('readTodos', { since: `${days}d` }), 20_000);
+  const all = value?.workspaces.flatMap((one) => one.people) ?? [];
+  const named = all.flatMap(({ id, name }) => (id === null ? [] : ([[id, name ?? id]] as [string, string][])));
+  const people = [...new Map(named)].map(([id, name]) => ({ id, name }));
+  if (asked.show !== undefined)
+    return (
+      <>
+        <Head title={t('todos.title')}>
+          <a href={placeOf('todos', { days })}>{t('todos.back')}</a>
+        </Head>
+        <TodoRows asked={asked} people={people} />
+      </>
+    );
   return (
     <>
       <Head title={t('todos.title')}>
         <Choice
           label={t('todos.period')}
           value={days}
-          onChoose={setDays}
+          onChoose={(one) => (location.hash = placeOf('todos', { days: one }))}
           options={PERIODS.map((one) => [one, t('todos.days', { count: one })])}
         />
+        <Choice
+          label={t('todos.me')}
+          value={me}
+          onChoose={setMe}
+          options={[['', '—'], ...people.map(({ id, name }) => [id, name] as const)]}
+        />
+        {me !== '' && <a href={placeOf('todos', { show: 'open', owner: me, days })}>{t('todos.minePage')}</a>}
         <SheetButtons verb="readTodos" input={{ since: `${days}d` }} name="todos" />
       </Head>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : (
         value.workspaces.map((one) => (
-          <Of key={one.workspace} workspace={one} several={value.workspaces.length > 1} at={value.at} />
+          <Of key={one.workspace} workspace={one} several={value.workspaces.length > 1} at={value.at} days={days} />
         ))
       )}
     </>
   );
 }
 
-function Of({ workspace, several, at }: { workspace: Workspace; several: boolean; at: string }) {
-  const { t, number, percent, dateTime } = usePreferences();
+function Of({ workspace, several, at, days }: { workspace: Workspace; several: boolean; at: string; days: string }) {
+  const { t, percent, dateTime } = usePreferences();
   const { total, asOf, strangeDue, people, teams, timeZone } = workspace;
-  const tiles: [string, string, string][] = [
-    [t('todos.open'), number(total.open), ''],
-    [t('todos.dueToday'), number(total.dueToday), ''],
-    [t('todos.overdue'), number(total.overdue), total.overdue > 0 ? 'bad' : ''],
-    [t('todos.completed'), number(total.completed), 'good'],
+  const of = { days, workspace: workspace.workspace };
+  const tones = { open: '', dueToday: '', overdue: total.overdue > 0 ? 'bad' : '', completed: 'good' };
+  const tiles: [string, ComponentChildren, string][] = [
+    ...TODO_COUNTS.map((show): [string, ComponentChildren, string] => [
+      t(`todos.${show}`),
+      <CountLink {...of} show={show} count={total[show]} label={`${t(`todos.${show}`)}: ${total[show]}`} />,
+      tones[show],
+    ]),
     [t('todos.rate'), total.completionRate === null ? '—' : percent(total.completionRate), ''],
   ];
   return (
@@ -59,9 +84,19 @@ function Of({ workspace, several, at }: { workspace: Workspace; several: boolean
       )}
       <NamedFacts class="tiles" facts={tiles} />
       <Completed workspace={workspace} at={at} />
-      <Groups title={t('todos.person')} nameless={t('todos.nobody')} groups={people} />
+      <Groups
+        title={t('todos.person')}
+        nameless={t('todos.nobody')}
+        groups={people}
+        asked={(id) => ({ ...of, owner: id })}
+      />
       {teams.some(({ id }) => id !== null) && (
-        <Groups title={t('todos.team')} nameless={t('todos.noTeam')} groups={teams} />
+        <Groups
+          title={t('todos.team')}
+          nameless={t('todos.noTeam')}
+          groups={teams}
+          asked={(id) => ({ ...of, team: id })}
+        />
       )}
     </section>
   );
@@ -121,9 +156,16 @@ function Completed({ workspace: { days, people, timeZone, since }, at }: { works
   );
 }
 
-function Groups({ title, nameless, groups }: { title: string; nameless: string; groups: readonly Group[] }) {
-  const { t, number, percent, duration } = usePreferences();
-  const columns = [...COUNTS, 'rate', 'median'] as const;
+interface GroupsProps {
+  title: string;
+  nameless: string;
+  groups: readonly Group[];
+  asked: (id: string) => Asked;
+}
+
+function Groups({ title, nameless, groups, asked }: GroupsProps) {
+  const { t, percent, duration } = usePreferences();
+  const columns = [...TODO_COUNTS, 'rate', 'median'] as const;
   return (
     <div class="card wide">
       <table class="cards-when-narrow">
@@ -132,13 +174,18 @@ function Groups({ title, nameless, groups }: { title: string; nameless: string; 
           {groups.map((group) => (
             <tr key={group.id}>
               <th scope="row">{group.name ?? nameless}</th>
-              {COUNTS.map((name) => (
+              {TODO_COUNTS.map((name) => (
                 <td
                   key={name}
                   class={`right ${name === 'overdue' && group.overdue > 0 ? 'bad-text' : ''}`}
                   data-label={t(`todos.${name}`)}
                 >
-                  {number(group[name])}
+                  <CountLink
+                    {...asked(idOf(group.id))}
+                    show={name}
+                    count={group[name]}
+                    label={`${group.name ?? nameless}, ${t(`todos.${name}`)}: ${group[name]}`}
+                  />
                 </td>
               ))}
               <td class="right" data-label={t('todos.rate')}>

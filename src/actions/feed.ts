@@ -4,7 +4,7 @@ import type { Role } from '../../workers/all.js';
 import type { ListSweep, SweepCall } from '../../workers/sweeps.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
-import type { TodosReport } from '../crm/todo-counts.js';
+import type { TodoRows, TodosReport } from '../crm/todo-counts.js';
 import type { DeadLetters } from '../delivery/act/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../delivery/dispatcher.js';
 import type { TestOutcome } from '../delivery/handlers/handler.js';
@@ -26,6 +26,7 @@ import type { RecordHistory } from '../feed/history/record-history.js';
 import type { RestoreStep } from '../feed/history/restore-plan.js';
 import type { RecordStory } from '../feed/list/explain.js';
 import type { TodosCall } from '../feed/todos/report.js';
+import type { TodoRowsCall } from '../feed/todos/rows.js';
 import type { Overview } from '../log/overview.js';
 import type { AuditEntry, AuditQuery } from '../ops/audit.js';
 import type { EraseCall, Erased } from '../ops/forgetting/erase.js';
@@ -412,6 +413,11 @@ export interface Changefeed extends Forgetting, Histories {
    * @throws ChangefeedError CF_USAGE when there is no such workspace, or `days` is not such a number
    */
   overview(call?: OverviewCall): Promise<Overview>;
+  /**
+   * The stored todos behind a number of `todos`, in an order. No request is sent to the CRM.
+   * @throws ChangefeedError CF_USAGE as `todos`, and for a limit or sort that is not allowed
+   */
+  listTodos(call: TodoRowsCall): Promise<TodoRows>;
   /** Who did what, newest first: decisions made on the page, by its API and by commands; refusals and sign-ins. Calls in code are not among them. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Who may sign in to the status page with a token of their own. */

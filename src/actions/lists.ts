@@ -4,14 +4,14 @@ import { HELD_KINDS } from '../feed/detect/held.js';
 import { isoTime, systemClock } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
 import { printable } from '../kit/printable.js';
-import { todosReport } from '../crm/todo-counts.js';
+import { TODO_STATES, todoRows, todosReport } from '../crm/todo-counts.js';
 import * as answers from '../ops/server/page/answers.js';
 import { found, schema, snoozed, story } from '../ops/server/page/record-answers.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction, type Acting } from './define.js';
 import type { FindQuery } from './feed.js';
-import { recordSheet, todoSheet } from './sheets.js';
+import { recordSheet, todoRowSheet, todoSheet } from './sheets.js';
 import { dryRun, list, ofList, short, workspace, workspaceOf } from './fields.js';
 
 export const readTodos = definePageAction({
@@ -29,6 +29,28 @@ export const readTodos = definePageAction({
   answer: todosReport,
   run: ({ since }, { page }) => page.todos(since),
   sheet: async ({ since }, { page }) => todoSheet(await page.todos(since)),
+});
+
+export const listTodos = definePageAction({
+  name: 'todo rows',
+  id: 'listTodos',
+  on: 'lists',
+  route: 'GET /api/todos/rows',
+  about: ['The todos behind one of these numbers, in an order.', '이 숫자 하나에 들어 있는 할 일, 순서대로.'],
+  input: z.strictObject({
+    show: z.enum(TODO_STATES).default('open').describe('open, dueToday, overdue or completed'),
+    since: z.string().max(40).default('30d').describe('of `completed`: a duration or a time'),
+    workspace,
+    owner: short.describe('the id or name of the person in charge; `none`: nobody'),
+    team: short.describe('the id or name of a team; `none`: no team'),
+    sort: short.describe('due, title, owner or completed, with `-` the last first (default: due)'),
+    limit: z.coerce.number().int().min(1).max(200).default(50).describe('at most so many (default: 50)'),
+    from: short.describe('`next` of the answer before'),
+  }),
+  answer: todoRows,
+  cost: 'records',
+  run: async (call, { feed }) => readableTexts(await feed.listTodos(call)),
+  sheet: (call, { feed }) => todoRowSheet((from) => feed.listTodos({ ...call, from, limit: 200 })),
 });
 
 /** In no order: a list is read as it comes. */

@@ -1,5 +1,5 @@
 /** The rows of the tables: a changed field, a delivery, a dead letter, a person's todos, an entry of the audit. */
-import type { TodosReport } from '../crm/todo-counts.js';
+import type { TodoRows, TodosReport } from '../crm/todo-counts.js';
 import type { DeadLetter } from '../delivery/act/dead-letters.js';
 import type { DeliveryRow } from '../delivery/receipts/delivery-row.js';
 import { titleOfEvent } from '../events/describe.js';
@@ -69,6 +69,21 @@ export function todoSheet({ workspaces }: TodosReport): Sheet {
     ...teams.map((one) => ({ workspace, of: 'team', ...one })),
   ]);
   return { columns: ['workspace', 'of', 'id', 'name', ...counts], rows };
+}
+
+const TODO = ['title', 'owner', 'about', 'due', 'daysLate', 'done', 'completedAt', 'teams', 'link', 'id', 'workspace'];
+
+/** @param part after the one with this `next` */
+export function todoRowSheet(part: (from: string | undefined) => Promise<TodoRows>): Sheet {
+  async function* rows(): AsyncGenerator<Row> {
+    for (let from: string | undefined; ;) {
+      const { rows: some, next } = await part(from);
+      for (const { teams, ...row } of some) yield { ...row, teams: teams.join(', ') };
+      if (next === null) return;
+      from = next;
+    }
+  }
+  return { columns: TODO, rows: rows() };
 }
 
 export function recordSheet(fields: readonly string[], records: AsyncIterable<Row>): Sheet {

@@ -17,7 +17,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     invite: 'let a colleague sign in to the status page by a link; "invite list", "invite revoke"',
     doctor: 'check the token, each list, Redis and the targets of handlers; each finding with what to do',
     mcp: 'let an assistant ask: tools by the Model Context Protocol on standard input and output',
-    todos: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
+    todos: 'todos: open, due today, overdue, completed; in total, per person in charge, per team; or one by one',
   },
   'Deliveries:': {
     deliveries: 'who got an event, when, after how many attempts, with what answer',
@@ -74,7 +74,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   audit: ['audit --since 7d', 'audit --what skip --json'],
   doctor: ['doctor'],
   mcp: ['mcp', 'mcp --allow-acting'],
-  todos: ['todos --since 7d'],
+  todos: ['todos --since 7d', 'todos --list overdue --owner 김영업 --csv > late.csv'],
   deliveries: [
     'deliveries --subscription billing --outcome failed',
     'deliveries --record people 0190b3c4-7f2e-7c1d-9a51-4f',

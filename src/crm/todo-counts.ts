@@ -71,3 +71,42 @@ export type TodoCounts = z.output<typeof todoCounts>;
 export type TodoGroup = z.output<typeof todoGroup>;
 export type TodoDay = z.output<typeof todoDay>;
 export type TodoSums = Pick<WorkspaceTodos, keyof typeof todoSums>;
+
+/** The numbers that have rows. */
+export const TODO_STATES = ['open', 'dueToday', 'overdue', 'completed'] as const;
+export type TodoState = (typeof TODO_STATES)[number];
+
+const todoRow = z.object({
+  workspace: z.string(),
+  id: z.string(),
+  /** Null where it says nothing. */
+  title: z.string().nullable(),
+  /** The person in charge; null: nobody. */
+  owner: z.object({ id: z.string(), name: z.string() }).nullable(),
+  teams: z.array(z.string()).describe('their names'),
+  /** The person, organization, deal or lead that it is about, where its name is stored. */
+  about: z.object({ list: z.string(), id: z.string(), name: z.string() }).nullable(),
+  /** The moment after which it is late; null: never. */
+  due: iso.nullable().describe('ISO 8601, UTC: of a date without a time of day the end of that day'),
+  /** When it was done; null while it is open, and where that is not known. */
+  completedAt: iso.nullable(),
+  done: z.boolean(),
+  /** Whole days after `due` at which it was done, or that it is late now; null: not late. */
+  daysLate: count.nullable(),
+  /** In the CRM; null without `links` of the workspace. */
+  link: z.string().nullable(),
+});
+
+export const todoRows = z.object({
+  at: iso,
+  /** All that match, as the report counts them. */
+  count: count.describe('all that match, as the report counts them'),
+  rows: z.array(todoRow),
+  /** `from` of the rows that follow; null at the end. */
+  next: z.string().nullable().describe('`from` of the rows that follow; null at the end'),
+});
+
+/** One todo behind the number of a report. */
+export type TodoRow = z.output<typeof todoRow>;
+/** The todos behind the number of a report, in an order. */
+export type TodoRows = z.output<typeof todoRows>;

@@ -20,13 +20,22 @@ const NAME = '이름';
 export async function nameItBelongsTo(event: ChangeEvent, find: FindRecord): Promise<string | undefined> {
   const record: CrmRecord | null = event.data.after ?? event.data.before;
   if (record === null || typeof record[NAME] === 'string') return undefined;
+  return (await recordItBelongsTo(record, workspaceOf(event), find))?.name;
+}
+
+/** Null where no name is stored. */
+export async function recordItBelongsTo(
+  record: CrmRecord,
+  workspace: string,
+  find: FindRecord,
+): Promise<{ list: ListName; id: string; name: string } | null> {
   for (const [field, list] of REFERENCES) {
     const id = record[field];
     if (typeof id !== 'string' || id === '') continue;
-    // An event without the name is better than none.
-    const owner = await find(list, id, workspaceOf(event)).catch(() => null);
+    // A record without the name is better than none.
+    const owner = await find(list, id, workspace).catch(() => null);
     const name = owner?.[NAME];
-    if (typeof name === 'string' && name !== '') return name;
+    if (typeof name === 'string' && name !== '') return { list, id, name };
   }
-  return undefined;
+  return null;
 }

@@ -17,8 +17,10 @@ import type { Config, ConfigInput } from '../config/schema.js';
 import { problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
+import type { FindRecord } from '../events/about.js';
 import type { Budget } from '../feed/api/budget.js';
 import { reportTodos } from '../feed/todos/report.js';
+import { listTodos } from '../feed/todos/rows.js';
 import { systemClock, type Clock } from '../kit/clock.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
 import { silentLog, type Log } from '../kit/log.js';
@@ -179,6 +181,9 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
   const { config, clock } = context;
   const { deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify } = dispatcher;
   const histories = createHistories(workspaces, clock);
+  const lists = createInspector(context, workspaces, histories);
+  const linksOf = (name: string) => workspaces.surroundingsOf(name).links;
+  const find: FindRecord = (list, id, workspace) => lists.record(list, id, workspace);
   return {
     ...{ deliveries, describeSubscription, replay, stopReplay, try: tryOut, skip, pause, resume, verify },
     test: (subscription, call = {}) => sendTest(subscription, call, config),
@@ -186,7 +191,8 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     overview: (call = {}) => readOverview(context, workspaces, call),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    lists: createInspector(context, workspaces, histories),
+    listTodos: (call) => listTodos(workspaces.all().map(reportedTodos), call, { ...{ clock, linksOf }, find }),
+    lists,
     ...histories,
   } satisfies Partial<Changefeed>;
 }

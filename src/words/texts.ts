@@ -314,6 +314,9 @@ const TEXTS = {
   'report.inCharge': ['in charge', '담당자'],
   'report.team': ['team', '팀'],
   'report.days': ['{count} days', '{count}일'],
+  'report.rowHead': ['due|late|in charge|todo|about', '기한|지연|담당자|TODO|고객·회사'],
+  'report.rows': ['{count} todos', 'TODO {count}건'],
+  'report.noRows': ['There are none.', '해당하는 TODO가 없습니다.'],
 } as const satisfies Readonly<Record<string, readonly [en: string, ko: string]>>;
 
 export type WordKey = keyof typeof TEXTS;

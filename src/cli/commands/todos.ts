@@ -1,24 +1,49 @@
 /** The todo report: as JSON, or as a page for a terminal. */
-import { todoSheet } from '../../actions/sheets.js';
-import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../../crm/todo-counts.js';
+import { todoRowSheet, todoSheet } from '../../actions/sheets.js';
+import {
+  TODO_STATES,
+  type TodoCounts,
+  type TodoGroup,
+  type TodoRow,
+  type TodosReport,
+  type WorkspaceTodos,
+} from '../../crm/todo-counts.js';
+import { usage } from '../../kit/errors.js';
 import { dayIn } from '../../kit/iso-time.js';
 import { formatsFor, type Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 import { formatsOf } from '../answers.js';
-import { workspaceOption } from '../arguments.js';
+import { word, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
 import { writeSheet } from '../written-rows.js';
-import { type Colours, fitted, fittedTable, printable } from '../text.js';
+import type { Io } from '../io.js';
+import { type Colours, fitted, fittedTable, printable, table } from '../text.js';
 
 export const todos = defineFeedCommand({
   byLastValid: true,
   input: {
     since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),
     workspace: workspaceOption('only this workspace'),
+    list: option('which', `the todos behind a number: ${TODO_STATES.join(', ')}`, word(...TODO_STATES)),
+    owner: option('name', 'with --list: only of this person in charge, by name or id; "none": of nobody', asText),
+    team: option('name', 'with --list: only of this team, by name or id; "none": of no team', asText),
     csv: flag('for a spreadsheet'),
     json: flag('print it as JSON'),
   },
-  async run({ csv = false, json = false, workspace, since }, { feed, config }, io) {
+  async run({ csv = false, json = false, workspace, since, list: show, owner, team }, { feed, config }, io) {
+    if (show === undefined && (owner ?? team) !== undefined) throw usage('--owner and --team go with --list.');
+    if (show !== undefined) {
+      const part = (from?: string) => feed.listTodos({ show, workspace, since, owner, team, from, limit: 200 });
+      if (csv) return await writeSheet(todoRowSheet(part), io);
+      for (let from: string | undefined; ;) {
+        const { rows, count, next, at } = await part(from);
+        if (json) for (const row of rows) io.out(JSON.stringify(row));
+        else
+          io.out(rowsText(rows, { io, formats: formatsOf(config, io.env, at), count: from === undefined ? count : 0 }));
+        if (next === null) return 0;
+        from = next;
+      }
+    }
     const report = await feed.todos({ workspace, since });
     if (csv) return await writeSheet(todoSheet(report), io);
     io.out(
@@ -29,6 +54,24 @@ export const todos = defineFeedCommand({
     return 0;
   },
 });
+
+function rowsText(
+  rows: readonly TodoRow[],
+  { io, formats, count }: { io: Io; formats: Formats; count: number },
+): string {
+  const { t } = wordsFor(formats.language);
+  if (rows.length === 0) return t('report.noRows');
+  const cellsOf = ({ title, id, owner, about, due, daysLate }: TodoRow): string[] => [
+    due === null ? '—' : formats.dateTime(due),
+    daysLate === null ? '' : t('report.days', { count: daysLate }),
+    printable(owner?.name ?? t('todos.nobody')),
+    printable(title ?? id),
+    printable(about?.name ?? ''),
+  ];
+  const heads = t('report.rowHead').split('|');
+  const text = table(heads, rows.map(cellsOf), io.colours.out, io.columns);
+  return count > rows.length ? `${t('report.rows', { count: formats.number(count) })}\n${text}` : text;
+}
 
 export function todosText(
   report: TodosReport,

@@ -46,6 +46,18 @@ export async function reportTodos(
   clock: Clock,
 ): Promise<TodosReport> {
   const nowMs = clock.now();
+  const periods = periodsOf(workspaces, { workspace, since }, nowMs);
+  const counted = periods.map(({ one, sinceMs }) => countTodos(one, { sinceMs, nowMs }));
+  const sinceMs = Math.min(...periods.map((period) => period.sinceMs));
+  return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
+}
+
+/** The workspaces that are asked for, each with the begin of its period. @throws CF_USAGE */
+export function periodsOf(
+  workspaces: readonly ReportedTodos[],
+  { workspace, since = DEFAULT_SINCE }: TodosCall,
+  nowMs: number,
+): { one: ReportedTodos; sinceMs: number }[] {
   const wanted = workspaces.filter(({ name }) => workspace === undefined || name === workspace);
   if (wanted.length === 0) {
     const names = workspaces.map(({ name }) => name).join(', ');
@@ -56,10 +68,7 @@ export async function reportTodos(
     throw usage(
       `The list "todo" is disabled (${wanted.map(({ name }) => name).join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
     );
-  const periods = enabled.map((one) => ({ one, sinceMs: sinceOf(since, nowMs, one.timeZone) }));
-  const counted = periods.map(({ one, sinceMs }) => countTodos(one, { sinceMs, nowMs }));
-  const sinceMs = Math.min(...periods.map((period) => period.sinceMs));
-  return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
+  return enabled.map((one) => ({ one, sinceMs: sinceOf(since, nowMs, one.timeZone) }));
 }
 
 function sinceOf(text: string, nowMs: number, timeZone: string): number {
@@ -77,13 +86,7 @@ async function countTodos(
 ): Promise<WorkspaceTodos> {
   const factsOf = factsIn({ ...period, timeZone });
   const facts: CountedTodo[] = [];
-  for await (const todos of store.everyTodo()) {
-    for (const [at, [, { known }]] of todos.entries()) {
-      // Chunks that are read ahead come without a pause, and time zones take long.
-      if (at % TODOS_IN_A_ROW === 0) await giveWay();
-      if (isStored(known) && known.record !== null) facts.push(factsOf(known.record));
-    }
-  }
+  for await (const [, record] of everyStored(store)) facts.push(factsOf(record));
   const last = await store.lastSweep();
   const since = isoTime(period.sinceMs);
   const [example = null, ...more] = facts.flatMap(({ strangeDue }) => strangeDue ?? []);
@@ -91,8 +94,18 @@ async function countTodos(
   return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, strangeDue, ...sumsOf(facts) };
 }
 
+export async function* everyStored({ everyTodo }: Pick<TodoStore, 'everyTodo'>) {
+  for await (const todos of everyTodo()) {
+    for (const [at, [id, { known }]] of todos.entries()) {
+      // Chunks that are read ahead come without a pause, and time zones take long.
+      if (at % TODOS_IN_A_ROW === 0) await giveWay();
+      if (isStored(known) && known.record !== null) yield [id, known.record] as const;
+    }
+  }
+}
+
 /** The facts of one todo that count. Kept in place of the todo, so that a large list is never in memory as a whole. */
-interface CountedTodo {
+export interface CountedTodo {
   owner: PersonOrTeam | null;
   teams: readonly PersonOrTeam[];
   open: boolean;
@@ -102,6 +115,9 @@ interface CountedTodo {
   /** Due within the period, and its state is known. */
   wasDue: boolean;
   wasDone: boolean;
+  /** Ms. */
+  deadline: number | null;
+  doneAt: number | null;
   tookMs: number | null;
   /** A due date that is not understood. */
   strangeDue: string | null;
@@ -135,6 +151,8 @@ export function factsIn(period: Period): (todo: UncheckedRecord) => CountedTodo 
       completedOn: completed && doneAt !== null ? dateOf(doneAt, timeZone) : null,
       wasDue: done !== null && within(deadline),
       wasDone: done === true,
+      deadline,
+      doneAt,
       strangeDue: deadline === null ? dueText(todo) : null,
       // A creation date can be edited, so it may lie after the completion.
       tookMs: completed && doneAt !== null && createdAt !== null && doneAt >= createdAt ? doneAt - createdAt : null,

@@ -5,7 +5,7 @@ import { subscriptionDetails } from '../../../../src/delivery/receipts/delivery-
 import type { ChangeEvent } from '../../../../src/events/types.js';
 import * as answers from '../../../../src/ops/server/page/answers.js';
 import { schema } from '../../../../src/ops/server/page/record-answers.js';
-import { todosReport } from '../../../../src/crm/todo-counts.js';
+import { todoRows, todosReport } from '../../../../src/crm/todo-counts.js';
 import { eventually } from '../../../support/eventually.js';
 import { startOtherCrm } from '../../../support/other-crm.js';
 import {
@@ -62,6 +62,7 @@ describe('status page API', () => {
       ['/api/deliveries', answers.deliveries],
       ['/api/subscriptions/broken', subscriptionDetails],
       ['/api/todos?since=7d', todosReport],
+      ['/api/todos/rows?show=open&owner=none&limit=2', todoRows],
       ['/api/lists/acme/people/schema', schema],
       ['/api/held', answers.heldRecords],
       ['/api/rules', answers.rules],
@@ -79,7 +80,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(54);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(55);
     const listed = document.tags.map(({ name }) => name);
     for (const { tags, description, responses } of operations)
       expect({ tags, description, responses }).toMatchObject({
