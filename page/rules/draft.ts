@@ -17,6 +17,8 @@ export interface RuleData {
   from?: readonly string[];
   workspaces?: readonly string[];
   include?: readonly string[];
+  /** In place of `on`: what is said of the todos at a time of day. */
+  report?: { what: 'todos'; at: string; days?: 'daily' | 'mon-fri'; per?: 'person' | 'team' };
   /** False: each event by itself, where a mailbox would get a digest. */
   digest?: false | { every?: string; at?: string; days?: 'daily' | 'mon-fri' };
   mention?: boolean;
@@ -45,7 +47,7 @@ export const RELATED = ['memo', 'todo', 'activity'] as const;
 export const PEOPLE = '담당자';
 export const TEAMS = '팀';
 const SHOWN =
-  'id to title enabled on unchanged where class from workspaces include digest mostPerMinute mention template language'.split(
+  'id to title enabled report on unchanged where class from workspaces include digest mostPerMinute mention template language'.split(
     ' ',
   );
 
@@ -202,6 +204,7 @@ export function faultOf(pair: Pair, name: string): 'number' | 'by' | 'day' | 'da
 }
 
 export function isComplete({ rule, conditions }: Draft): boolean {
+  if (rule.report !== undefined) return rule.to !== '' && rule.report.at !== '';
   const isGiven = (pair: Pair): boolean =>
     fieldOf(pair) !== '' &&
     chosenIn(pair)?.length !== 0 &&
@@ -242,6 +245,7 @@ export function matchesCounters({ rule, conditions, isAny }: Draft): boolean {
 /** Null where two conditions say the same of one field: the file has only one of them. */
 export function ruleOf(draft: Draft): RuleData | null {
   const { rule, conditions, isAny, people, teams } = draft;
+  if (rule.report !== undefined) return reportRule(rule);
   const root = rootOf(rule);
   const owners = [[`${root}${PEOPLE}`, people] as const, [`${root}${TEAMS}`, teams] as const];
   const any = conditions.map(([key, operand]) => ({ [key]: operand }));
@@ -255,6 +259,18 @@ export function ruleOf(draft: Draft): RuleData | null {
     ...(edited !== undefined && matchesCounters(draft) && { class: edited }),
     ...(pairs.size > 0 && { where: Object.fromEntries(pairs) }),
     ...(['todo', 'memo', 'deal', 'lead'].includes(object) && { include: ['person', 'organization'] }),
+  };
+}
+
+/** Without what is about events. */
+function reportRule({ id, to, title, enabled, report, workspaces, language }: RuleData): RuleData {
+  return {
+    ...{ id, to },
+    ...(title !== undefined && { title }),
+    ...(enabled !== undefined && { enabled }),
+    ...(report && { report }),
+    ...(workspaces && { workspaces }),
+    ...(language && { language }),
   };
 }
 
@@ -296,6 +312,10 @@ function isShownStretch(rule: RuleData): boolean {
 
 /** Null where the rule says what the form cannot show: it would be lost. */
 export function draftOf(rule: RuleData): Draft | null {
+  if (rule.report !== undefined) {
+    const isKnown = ['daily', 'mon-fri'].includes(rule.report.days ?? 'mon-fri');
+    return isKnown ? { rule, conditions: [], isAny: false, people: [], teams: [] } : null;
+  }
   const root = rootOf(rule);
   const where = Object.entries(rule.where ?? {});
   const owners = (field: string): unknown =>

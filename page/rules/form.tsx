@@ -11,6 +11,7 @@ import { changed, Sentence, SendOne } from './parts.js';
 import { HowOften } from './how-often.js';
 import { Preview } from './preview.js';
 import { ReadyRules } from './ready.js';
+import { ReportFields } from './report.js';
 import { RuleName, SaveButton } from './save-button.js';
 import { ownNameOf, plain, sentenceOf } from './sentence.js';
 import { UnchangedFields } from './unchanged.js';
@@ -79,10 +80,16 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
           </button>
         </p>
       )}
-      {chosen === 'new' && draft.conditions.length === 0 && <ReadyRules about={about} first={first} take={setDraft} />}
+      {chosen === 'new' && draft.conditions.length === 0 && rule.report === undefined && (
+        <ReadyRules about={about} first={first} take={setDraft} />
+      )}
       <div class="rule-form">
         <form class="ask" onSubmit={(event) => event.preventDefault()}>
-          <When draft={draft} setDraft={setDraft} about={about} fields={fields} />
+          {rule.report === undefined ? (
+            <When draft={draft} setDraft={setDraft} about={about} fields={fields} />
+          ) : (
+            <ReportFields report={rule.report} set={(report) => set({ report })} />
+          )}
           <fieldset class="card">
             <legend>{t('rules.who')}</legend>
             <Choice
@@ -96,14 +103,16 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
             )}
             {answer.destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
           </fieldset>
-          {isRead && (
+          {isRead && rule.report === undefined && (
             <HowOften
               key={kept.isRestored}
               {...{ rule, isMail: handler === 'email' }}
               setRule={(next) => setDraft({ ...draft, rule: next })}
             />
           )}
-          {isRead && !rule.digest && <Text rule={rule} set={set} names={fields.names} />}
+          {isRead && !rule.digest && rule.report === undefined && (
+            <Text rule={rule} set={set} names={fields.names} />
+          )}
           <RuleName name={ownName} first={first} sentence={plain(sentence)} setTitle={(title) => set({ title })} />
           {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
           {failed !== null && (
@@ -123,7 +132,7 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
                 {t('rules.saveOff')}
               </button>
             )}
-            {saved !== null && <SendOne rule={saved} />}
+            {saved !== null && saved.report === undefined && <SendOne rule={saved} />}
           </p>
         </form>
         <Preview rule={made} onBusiest={setBusiest} />

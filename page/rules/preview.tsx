@@ -80,17 +80,19 @@ export function Preview({ rule, onBusiest }: PreviewProps) {
             ? t('counting')
             : 'error' in shown
               ? shown.error
-              : t(
-                  rule.unchanged !== undefined
-                    ? 'rules.foundNow'
-                    : shown.next === null
-                      ? 'rules.found'
-                      : 'rules.foundSoFar',
-                  {
-                    count: number(shown.selected),
-                    read: number(shown.read),
-                  },
-                )}
+              : rule.report !== undefined
+                ? t('rules.reportNow')
+                : t(
+                    rule.unchanged !== undefined
+                      ? 'rules.foundNow'
+                      : shown.next === null
+                        ? 'rules.found'
+                        : 'rules.foundSoFar',
+                    {
+                      count: number(shown.selected),
+                      read: number(shown.read),
+                    },
+                  )}
       </p>
       {shown !== null && 'selected' in shown && perDay.length > 0 && (
         <p>
@@ -105,7 +107,11 @@ export function Preview({ rule, onBusiest }: PreviewProps) {
           <Doubts doubts={shown.doubts} />
           {shown.digest !== null && (
             <>
-              <p>{t('rules.digestAt', { time: dateTime(shown.digest.at) })}</p>
+              <p>
+                {t(rule?.report === undefined ? 'rules.digestAt' : 'rules.reportAt', {
+                  time: dateTime(shown.digest.at),
+                })}
+              </p>
               <pre tabIndex={0}>{shown.digest.text}</pre>
             </>
           )}
@@ -121,7 +127,7 @@ export function Preview({ rule, onBusiest }: PreviewProps) {
           </ol>
         </>
       )}
-      <TextField label={t('rules.whyNot')} value={search} onText={setSearch} />
+      {rule?.report === undefined && <TextField label={t('rules.whyNot')} value={search} onText={setSearch} />}
       {found !== null && 'examples' in found && (
         <ul class="plain-list">
           {found.examples.length === 0 && <li>{t('rules.noneCalled')}</li>}

@@ -63,6 +63,16 @@ export function ReadyRules({ about, first, take }: ReadyProps) {
           {t(`rules.ready.${one.name}`)}
         </button>
       ))}
+      {swept.has('todo') && (
+        <button
+          type="button"
+          onClick={() =>
+            take({ ...first, rule: { ...first.rule, report: { what: 'todos', at: '09:00', days: 'mon-fri' } } })
+          }
+        >
+          {t('rules.ready.report')}
+        </button>
+      )}
     </p>
   );
 }

@@ -43,6 +43,11 @@ const ENGLISH: Readonly<Record<Said, string>> = {
 };
 
 function english({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
+  const { report } = rule;
+  if (report !== undefined) {
+    const often = report.days === 'daily' ? 'Every day' : 'Monday to Friday';
+    return `${bold(`${often} at ${report.at}`)}, report ${bold('open and late todos')} to ${bold(rule.to)}`;
+  }
   const { object, verb } = eventOf(rule);
   const owners = [...people, ...teams].join(', ');
   const what = `${/^[aeiou]/.test(word('object', object)) ? 'an' : 'a'} ${bold(word('object', object))}${owners === '' ? '' : ` of ${bold(owners)}`}`;
@@ -113,6 +118,11 @@ const OF_TODOS: Readonly<Record<string, string>> = {
 };
 
 function korean({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
+  const { report } = rule;
+  if (report !== undefined) {
+    const often = `${report.days === 'daily' ? '매일' : '평일'} ${report.at}`;
+    return `${bold(often)}에 ${bold('미완료와 지연 TODO')}를 ${bold(rule.to)}에 보고`;
+  }
   const { object, verb } = eventOf(rule);
   const name = bold(word('object', object));
   const owners = [...people, ...teams].join(', ');

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import type { z } from 'zod';
 import type { Lists } from '../crm/lists/lists.js';
 import type { Destination } from '../delivery/handlers/destinations.js';
+import { days, timeOfDay } from '../delivery/handlers/digest.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { parseOptions } from '../delivery/handlers/kind.js';
 import { messageOptions } from '../delivery/handlers/message/message.js';
@@ -16,7 +17,7 @@ import { selectionProblems, withLists, workspaceProblems } from '../delivery/han
 import { countConditions } from '../delivery/handlers/where.js';
 import { ChangefeedError, describe } from '../kit/errors.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
-import { matching, strictOptions, text, yesOrNo } from '../kit/schema/fields.js';
+import { matching, oneOf, strictOptions, text, yesOrNo } from '../kit/schema/fields.js';
 import { problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
@@ -50,6 +51,11 @@ const OF_MESSAGES = {
   webhook: ['digest', 'mostPerMinute', 'mention', 'template'],
 } as const;
 
+/** What a report has besides; the rest is about events. */
+const OF_REPORTS: readonly string[] = ['report', 'workspaces', 'language'];
+/** The handler that sends reports to a destination of this kind. */
+const REPORTERS: Readonly<Record<string, string>> = { message: 'todoReport' };
+
 const A_FILE = 'an object { "rules": [ … ] }';
 
 const ruleOptions = strictOptions({
@@ -79,6 +85,16 @@ const ruleOptions = strictOptions({
   where: where.refine((given) => given === undefined || countConditions(Object(given) as object) <= MOST_CONDITIONS, {
     error: `at most ${MOST_CONDITIONS} conditions`,
   }),
+  /** In place of events: at a time of day, what is open and late of the todos, for each person in charge or team. @defaultValue none */
+  report: strictOptions({
+    what: oneOf('todos'),
+    /** In the workspace's time zone: `'09:00'`. */
+    at: timeOfDay,
+    /** @defaultValue 'mon-fri' */
+    days: days.prefault('mon-fri'),
+    /** @defaultValue 'person' */
+    per: oneOf('person', 'team').default('person'),
+  }).optional(),
   template: template.refine((given = '') => given.length <= LONGEST_TEMPLATE, {
     error: `a text of at most ${LONGEST_TEMPLATE.toLocaleString('en')} characters`,
   }),
@@ -204,7 +220,7 @@ export function buildRule(
       ...destinationOf(to, options, known),
     ];
     if (found.length > 0) return { problems: found.map((one) => ({ owner, ...one })) };
-    const built = buildSubscription({ ...known.destinations[to], ...subscription });
+    const built = buildSubscription(withReport({ ...known.destinations[to], ...subscription }));
     const wrong = [...selectionProblems(built, known.lists, []), ...workspaceProblems(built, known.workspaces, [])];
     if (wrong.length > 0) return { problems: wrong.map((one) => ({ ...one, owner })) };
     const named = { ...withLists(built, known.lists), title: title ?? id, to };
@@ -213,6 +229,13 @@ export function buildRule(
     if (!(error instanceof ChangefeedError)) throw error;
     return { problems: problemsIn(error).map((one) => ({ ...one, owner })) };
   }
+}
+
+/** What a report is made of, where the rule asks for one. */
+function withReport({ report, ...options }: Readonly<Record<string, unknown>>): object {
+  if (report === undefined) return options;
+  const { what: _what, ...schedule } = report as object & { what?: unknown };
+  return { ...options, ...schedule, handler: REPORTERS[String(options['handler'])] };
 }
 
 function nameTaken(name: string): ConfigProblem {
@@ -225,6 +248,14 @@ function destinationOf(to: string, options: object, { destinations }: KnownToRul
   if (destination === undefined) {
     const allowed = names.length === 0 ? 'nothing, as the configuration names no destinations' : names.join(', ');
     return [{ path: ['to'], problem: `there is no destination "${to}"${didYouMean(to, names)}; allowed: ${allowed}` }];
+  }
+  if ('report' in options) {
+    const strangers = Object.keys(options).filter((option) => !OF_REPORTS.includes(option));
+    if (REPORTERS[destination.handler] === undefined) return [{ path: ['to'], problem: `"${to}" takes no reports` }];
+    return strangers.map((option) => ({
+      path: [option],
+      problem: 'found it in a report; allowed: in rules about events',
+    }));
   }
   const ofChats = OF_MESSAGES[destination.handler].filter((option) => option in options);
   return ofChats.map((option) => ({ path: [option], problem: `found it, and "${to}" is no chat; allowed: for chats` }));

@@ -16,6 +16,7 @@ import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { placeOfDestination, type Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
+import { isoTime } from '../kit/clock.js';
 import { sentenceOf } from '../kit/schema/problem.js';
 import type { PageRules } from '../ops/server/page/source.js';
 import type { Doubt } from '../words/doubts.js';
@@ -25,7 +26,8 @@ import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 import { createNeverHolds, stored } from './never-holds.js';
 import { createUnchangedMatches } from './preview-unchanged.js';
-import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
+import { createMatches, digestOf, textOf, type Digest, type Match, type MatchesOf } from './preview-rule.js';
+import { reportOf } from './preview-report.js';
 import { deliverTest, exampleFor, exampleWith } from './test-event.js';
 
 const EXAMPLES = 10;
@@ -71,6 +73,8 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
     async preview({ rule: data, from, search }) {
       const rule = read({ to: NOBODY, ...data }, context, PREVIEWED);
       if ('why' in rule) return rule;
+      const report = await reportOf(rule, context, workspaces);
+      if (report !== null) return previewOfReport(report, isoTime(context.clock.now()));
       const isNow = rule.subscription.unchanged !== undefined;
       const signal = AbortSignal.timeout(isNow ? WHOLE_ANSWER_MS : FIRST_ANSWER_MS);
       const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
@@ -148,6 +152,8 @@ function decisions(
       const rule = read(data, context);
       if ('why' in rule) return rule;
       const { subscription } = rule;
+      if (subscription.report !== undefined)
+        return { outcome: 'refused', why: 'A report is sent at its time; the preview has its text.' };
       const [match] = (await matchesOf(rule, { examples: 1 })).matches;
       const chosen = match?.event ?? (await exampleIn(subscription, context, workspaces));
       const signal = AbortSignal.timeout(subscription.timeoutMs);
@@ -186,6 +192,12 @@ async function valuesIn(
       for (const text of textsIn(data.after?.[field])) counts.set(text, (counts.get(text) ?? 0) + 1);
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.slice(0, MOST_VALUES).map(([value]) => value);
+}
+
+/** It is about no events. */
+function previewOfReport(digest: Digest, since: string): Awaited<ReturnType<PageRules['preview']>> {
+  const nothing = { read: 0, selected: 0, perDay: [], examples: [], doubts: [], next: null };
+  return { outcome: 'tried', since, ...nothing, digest };
 }
 
 /** @param more destinations that the configuration does not have */

@@ -88,7 +88,7 @@ interface About {
 }
 
 /** The sums, and a line for each person or team that has something to report. */
-function reportText(outcome: ReportOutcome, { workspace, per, formats }: About): TitledText {
+export function reportText(outcome: ReportOutcome, { workspace, per, formats }: About): TitledText {
   const words = wordsFor(formats.language);
   const { t } = words;
   if ('refused' in outcome) return { title: t('report.refused', { workspace }), lines: [outcome.refused] };
