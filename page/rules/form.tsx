@@ -7,7 +7,7 @@ import { ConditionFields, Owners } from './conditions.js';
 import * as drafts from './draft.js';
 import type { Draft, Fields, RuleData } from './draft.js';
 import { useDraft } from './kept.js';
-import { changed, Sentence, SendOne } from './parts.js';
+import { changed, Check, Sentence, SendOne } from './parts.js';
 import { HowOften } from './how-often.js';
 import { Preview } from './preview.js';
 import { ReadyRules } from './ready.js';
@@ -110,9 +110,7 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
               setRule={(next) => setDraft({ ...draft, rule: next })}
             />
           )}
-          {isRead && !rule.digest && rule.report === undefined && (
-            <Text rule={rule} set={set} names={fields.names} />
-          )}
+          {isRead && !rule.digest && rule.report === undefined && <Text rule={rule} set={set} names={fields.names} />}
           <RuleName name={ownName} first={first} sentence={plain(sentence)} setTitle={(title) => set({ title })} />
           {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
           {failed !== null && (
@@ -268,14 +266,6 @@ function ByWhom({ draft, setRule }: { draft: Draft; setRule: (rule: RuleData) =>
         />
       )}
     </>
-  );
-}
-
-function Check({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) {
-  return (
-    <label class="check">
-      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => set(currentTarget.checked)} /> {label}
-    </label>
   );
 }
 

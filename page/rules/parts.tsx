@@ -51,3 +51,11 @@ export function SendOne({ rule }: { rule: RuleData }) {
     </Action>
   );
 }
+
+export function Check({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => set(currentTarget.checked)} /> {label}
+    </label>
+  );
+}
