@@ -55,6 +55,9 @@ interface ReadyProps {
 export function ReadyRules({ about, first, take }: ReadyProps) {
   const { t } = usePreferences();
   const ready = readyFor(about);
+  const hasTodos = about.workspaces.some(({ lists }) =>
+    lists.some(({ object, enabled }) => enabled && object === 'todo'),
+  );
   return (
     <p class="actions above" role="group" aria-label={t('rules.ready')}>
       <span class="quiet">{t('rules.ready')}</span>
@@ -63,7 +66,7 @@ export function ReadyRules({ about, first, take }: ReadyProps) {
           {t(`rules.ready.${one.name}`)}
         </button>
       ))}
-      {swept.has('todo') && (
+      {hasTodos && (
         <button
           type="button"
           onClick={() =>
