@@ -6,11 +6,11 @@ import type { Part } from '../src/kit/lifecycle.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
 import type { AppContext } from './context.js';
 import { withMeasure } from './measured.js';
-import { countTodos } from './todos.js';
+import { countFor } from './reports.js';
 import type { Workspaces } from './workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>) {
-  const { config, subscriptions, events, log: logger, clock } = context;
+  const { config, subscriptions, events, log: logger } = context;
   const pool = createHandlerPool({
     ...context,
     logger,
@@ -19,7 +19,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces, { verify
     log: events,
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
-    countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
+    countFor: (what, period) => countFor(what, { context, workspaces, ...period }),
     verifyCopy: (subscription, call) => verify(subscription, undefined, call),
     pageUrl: config.http.publicUrl,
     surroundingsOf: workspaces.surroundingsOf,

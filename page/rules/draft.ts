@@ -18,7 +18,12 @@ export interface RuleData {
   workspaces?: readonly string[];
   include?: readonly string[];
   /** In place of `on`: what is said of the todos at a time of day. */
-  report?: { what: 'todos'; at: string; days?: 'daily' | 'mon-fri'; per?: 'person' | 'team' };
+  report?: {
+    what: 'todos' | 'changes';
+    at: string;
+    days?: 'daily' | 'mon-fri' | readonly string[];
+    per?: 'person' | 'team';
+  };
   /** False: each event by itself, where a mailbox would get a digest. */
   digest?: false | { every?: string; at?: string; days?: 'daily' | 'mon-fri' };
   mention?: boolean;
@@ -313,7 +318,7 @@ function isShownStretch(rule: RuleData): boolean {
 /** Null where the rule says what the form cannot show: it would be lost. */
 export function draftOf(rule: RuleData): Draft | null {
   if (rule.report !== undefined) {
-    const isKnown = ['daily', 'mon-fri'].includes(rule.report.days ?? 'mon-fri');
+    const isKnown = ['daily', 'mon-fri', 'mon'].includes(String(rule.report.days ?? 'mon-fri'));
     return isKnown ? { rule, conditions: [], isAny: false, people: [], teams: [] } : null;
   }
   const root = rootOf(rule);

@@ -76,6 +76,14 @@ export function ReadyRules({ about, first, take }: ReadyProps) {
           {t('rules.ready.report')}
         </button>
       )}
+      <button
+        type="button"
+        onClick={() =>
+          take({ ...first, rule: { ...first.rule, report: { what: 'changes', at: '09:00', days: ['mon'] } } })
+        }
+      >
+        {t('rules.ready.week')}
+      </button>
     </p>
   );
 }

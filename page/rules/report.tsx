@@ -7,12 +7,18 @@ type Report = NonNullable<RuleData['report']>;
 
 export function ReportFields({ report, set }: { report: Report; set: (report: Report) => void }) {
   const { t } = usePreferences();
-  const { at, days = 'mon-fri', per = 'person' } = report;
+  const { what, at, days = 'mon-fri', per = 'person' } = report;
   return (
     <fieldset class="card">
       <legend>{t('rules.report')}</legend>
-      <p class="quiet">{t('rules.reportWhat')}</p>
+      <p class="quiet">{t(`rules.reportWhat.${what}`)}</p>
       <div class="fields">
+        <Choice
+          label={t('rules.reportAbout')}
+          value={what}
+          onChoose={(next) => set({ ...report, what: next as 'todos' })}
+          options={(['todos', 'changes'] as const).map((one) => [one, t(`rules.report.${one}`)])}
+        />
         <label>
           {t('rules.at')}
           <input
@@ -24,16 +30,18 @@ export function ReportFields({ report, set }: { report: Report; set: (report: Re
         </label>
         <Choice
           label={t('rules.days')}
-          value={days}
-          onChoose={(next) => set({ ...report, days: next as 'daily' })}
-          options={(['daily', 'mon-fri'] as const).map((one) => [one, t(`rules.days.${one}`)])}
+          value={String(days)}
+          onChoose={(next) => set({ ...report, days: next === 'mon' ? ['mon'] : (next as 'daily') })}
+          options={(['daily', 'mon-fri', 'mon'] as const).map((one) => [one, t(`rules.days.${one}`)])}
         />
-        <Choice
-          label={t('rules.reportPer')}
-          value={per}
-          onChoose={(next) => set({ ...report, per: next as 'person' })}
-          options={(['person', 'team'] as const).map((one) => [one, t(`todos.${one}`)])}
-        />
+        {what === 'todos' && (
+          <Choice
+            label={t('rules.reportPer')}
+            value={per}
+            onChoose={(next) => set({ ...report, per: next as 'person' })}
+            options={(['person', 'team'] as const).map((one) => [one, t(`todos.${one}`)])}
+          />
+        )}
       </div>
     </fieldset>
   );

@@ -45,8 +45,9 @@ const ENGLISH: Readonly<Record<Said, string>> = {
 function english({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
   const { report } = rule;
   if (report !== undefined) {
-    const often = report.days === 'daily' ? 'Every day' : 'Monday to Friday';
-    return `${bold(`${often} at ${report.at}`)}, report ${bold('open and late todos')} to ${bold(rule.to)}`;
+    const often = { daily: 'Every day', mon: 'Every Monday' }[String(report.days)] ?? 'Monday to Friday';
+    const about = report.what === 'todos' ? 'open and late todos' : 'the changes in numbers';
+    return `${bold(`${often} at ${report.at}`)}, report ${bold(about)} to ${bold(rule.to)}`;
   }
   const { object, verb } = eventOf(rule);
   const owners = [...people, ...teams].join(', ');
@@ -120,8 +121,9 @@ const OF_TODOS: Readonly<Record<string, string>> = {
 function korean({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
   const { report } = rule;
   if (report !== undefined) {
-    const often = `${report.days === 'daily' ? '매일' : '평일'} ${report.at}`;
-    return `${bold(often)}에 ${bold('미완료와 지연 TODO')}를 ${bold(rule.to)}에 보고`;
+    const often = `${{ daily: '매일', mon: '매주 월요일' }[String(report.days)] ?? '평일'} ${report.at}`;
+    const about = report.what === 'todos' ? `${bold('미완료와 지연 TODO')}를` : `${bold('변경 건수')}를`;
+    return `${bold(often)}에 ${about} ${bold(rule.to)}에 보고`;
   }
   const { object, verb } = eventOf(rule);
   const name = bold(word('object', object));

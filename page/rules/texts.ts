@@ -15,10 +15,19 @@ export const ruleTexts = {
   'rules.ready.overdue': ['Todo overdue', 'TODO 지연'],
   'rules.ready.report': ['Each morning: open and late todos', '매일 아침: 미완료와 지연 TODO'],
   'rules.report': ['Report', '보고'],
-  'rules.reportWhat': [
+  'rules.reportWhat.todos': [
     'How many todos were completed since the report before, are overdue, due today and open: in total, and by person or team.',
     '지난 보고 뒤에 완료된 TODO, 지연, 오늘 기한, 미완료가 몇 건인지 전체와 담당자·팀별로 알립니다.',
   ],
+  'rules.reportWhat.changes': [
+    'One message at this time: how many edits there were since the one before, by kind, person in charge and field.',
+    '이 시각에 메시지 하나로, 지난 보고 이후의 변경을 종류별, 담당자별, 필드별 건수로 알립니다.',
+  ],
+  'rules.reportAbout': ['About', '내용'],
+  'rules.report.todos': ['open and late todos', '미완료와 지연 TODO'],
+  'rules.report.changes': ['the changes in numbers', '변경 건수'],
+  'rules.ready.week': ['Each Monday: the week in numbers', '매주 월요일: 한 주의 변경'],
+  'rules.days.mon': ['Mondays', '매주 월요일'],
   'rules.reportPer': ['A line for each', '한 줄씩'],
   'rules.reportNow': ['The report as it would be now:', '지금 보낸다면 이렇게 보냅니다.'],
   'rules.reportAt': ['The next one is sent {time}.', '다음 보고: {time}'],

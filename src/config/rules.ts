@@ -7,17 +7,17 @@ import { existsSync } from 'node:fs';
 import type { z } from 'zod';
 import type { Lists } from '../crm/lists/lists.js';
 import type { Destination } from '../delivery/handlers/destinations.js';
-import { days, timeOfDay } from '../delivery/handlers/digest.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { parseOptions } from '../delivery/handlers/kind.js';
 import { messageOptions } from '../delivery/handlers/message/message.js';
 import { subscriptionShape } from '../delivery/handlers/options.js';
 import { buildSubscription } from '../delivery/handlers/registry.js';
+import { reportOptions, reporting } from '../delivery/handlers/report.js';
 import { selectionProblems, withLists, workspaceProblems } from '../delivery/handlers/selection.js';
 import { countConditions } from '../delivery/handlers/where.js';
 import { ChangefeedError, describe } from '../kit/errors.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
-import { matching, oneOf, strictOptions, text, yesOrNo } from '../kit/schema/fields.js';
+import { matching, strictOptions, text, yesOrNo } from '../kit/schema/fields.js';
 import { problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
@@ -53,8 +53,6 @@ const OF_MESSAGES = {
 
 /** What a report has besides; the rest is about events. */
 const OF_REPORTS: readonly string[] = ['report', 'workspaces', 'language'];
-/** The handler that sends reports to a destination of this kind. */
-const REPORTERS: Readonly<Record<string, string>> = { message: 'todoReport' };
 
 const A_FILE = 'an object { "rules": [ … ] }';
 
@@ -85,16 +83,8 @@ const ruleOptions = strictOptions({
   where: where.refine((given) => given === undefined || countConditions(Object(given) as object) <= MOST_CONDITIONS, {
     error: `at most ${MOST_CONDITIONS} conditions`,
   }),
-  /** In place of events: at a time of day, what is open and late of the todos, for each person in charge or team. @defaultValue none */
-  report: strictOptions({
-    what: oneOf('todos'),
-    /** In the workspace's time zone: `'09:00'`. */
-    at: timeOfDay,
-    /** @defaultValue 'mon-fri' */
-    days: days.prefault('mon-fri'),
-    /** @defaultValue 'person' */
-    per: oneOf('person', 'team').default('person'),
-  }).optional(),
+  /** In place of events: at a time of day, what is open and late of the todos, or the changes since the report before. @defaultValue none */
+  report: reportOptions.optional(),
   template: template.refine((given = '') => given.length <= LONGEST_TEMPLATE, {
     error: `a text of at most ${LONGEST_TEMPLATE.toLocaleString('en')} characters`,
   }),
@@ -220,7 +210,8 @@ export function buildRule(
       ...destinationOf(to, options, known),
     ];
     if (found.length > 0) return { problems: found.map((one) => ({ owner, ...one })) };
-    const built = buildSubscription(withReport({ ...known.destinations[to], ...subscription }));
+    const built = builtFrom(known.destinations[to], subscription);
+    if (built === null) return { problems: [{ owner, path: ['to'], problem: `"${to}" takes no reports` }] };
     const wrong = [...selectionProblems(built, known.lists, []), ...workspaceProblems(built, known.workspaces, [])];
     if (wrong.length > 0) return { problems: wrong.map((one) => ({ ...one, owner })) };
     const named = { ...withLists(built, known.lists), title: title ?? id, to };
@@ -231,11 +222,16 @@ export function buildRule(
   }
 }
 
-/** What a report is made of, where the rule asks for one. */
-function withReport({ report, ...options }: Readonly<Record<string, unknown>>): object {
-  if (report === undefined) return options;
-  const { what: _what, ...schedule } = report as object & { what?: unknown };
-  return { ...options, ...schedule, handler: REPORTERS[String(options['handler'])] };
+/** An event that no rule selects: a report is about none. */
+const NO_EVENTS = { on: ['changefeed.problem.over'] } as const;
+
+/** The receiver that the destination makes, or its reports. */
+function builtFrom(
+  destination: Destination | undefined,
+  { report, ...options }: { report?: RuleData['report'] } & object,
+) {
+  if (report === undefined) return buildSubscription({ ...destination, ...options });
+  return reporting(buildSubscription({ ...destination, ...NO_EVENTS, ...options }), reportOptions.parse(report));
 }
 
 function nameTaken(name: string): ConfigProblem {
@@ -251,7 +247,6 @@ function destinationOf(to: string, options: object, { destinations }: KnownToRul
   }
   if ('report' in options) {
     const strangers = Object.keys(options).filter((option) => !OF_REPORTS.includes(option));
-    if (REPORTERS[destination.handler] === undefined) return [{ path: ['to'], problem: `"${to}" takes no reports` }];
     return strangers.map((option) => ({
       path: [option],
       problem: 'found it in a report; allowed: in rules about events',

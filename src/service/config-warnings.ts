@@ -115,7 +115,8 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
 
 function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
   const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = subscription;
-  if (subscription.report !== undefined) return reportWarning(subscription, config);
+  if (subscription.report !== undefined)
+    return subscription.report.what === 'todos' ? reportWarning(subscription, config) : [];
   const patterns = on.map(compileTypePattern);
   const isSelected = (type: string): boolean =>
     patterns.some((selects) => selects(type)) &&

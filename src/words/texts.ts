@@ -186,6 +186,13 @@ const TEXTS = {
 
   // Todo reports.
   'report.title': ['Todos in {workspace}: {sums}', '{workspace} TODO: {sums}'],
+  'report.changes': [
+    '{workspace}, {period}: {count} changes (before: {before})',
+    '{workspace} {period}: 변경 {count}건 (그 전 {before}건)',
+  ],
+  'report.byKind': ['What', '종류별'],
+  'report.byOwner': ['In charge', '담당자별'],
+  'report.byField': ['Fields', '필드별'],
   'report.since': ['{count} completed since {when}', '{when} 이후 완료 {count}건'],
   'report.yesterday': ['yesterday {time}', '어제 {time}'],
   'report.completed': ['{count} completed', '완료 {count}건'],

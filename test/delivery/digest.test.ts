@@ -329,8 +329,8 @@ describe('report', () => {
 
   function aReport(schedule: ReturnType<typeof dailyAgo>) {
     const sentSince: string[] = [];
-    const report = { schedule, handle: ({ at }: { at: string }) => void sentSince.push(at) };
-    const extras = { countTodos: (_workspace: string, since: string) => Promise.resolve({ at: since, refused: '' }) };
+    const report = { what: 'todos' as const, schedule, handle: ({ at }: { at: string }) => void sentSince.push(at) };
+    const extras = { countFor: (_what: string, { since }: { since: string }) => Promise.resolve({ at: since, refused: '' }) };
     return { subscription: aSubscription('s', () => undefined, { report }), extras, sentSince };
   }
 

@@ -34,6 +34,10 @@ it('rule of a report: the preview is the message, which comes at its time, saved
   const { digest } = (await asked.json()) as { digest: { at: string; text: string } };
   expect(digest.text).toContain('김영업: 완료 0건, 지연 1건, 오늘 기한 0건, 미완료 2건');
   expect(Date.parse(digest.at)).toBeGreaterThan(Date.now());
+  const week = { ...rule, id: 'week', report: { what: 'changes', at: '09:00', days: ['mon'] } };
+  expect(await (await page.act('/api/rules/preview', { rule: week })).json()).toMatchObject({
+    digest: { text: expect.stringMatching(/^acme [\d-]+ – [\d-]+: 변경 0건/) as string },
+  });
   const { revision } = await page.get<{ revision: string }>('/api/rules');
   const saved = await page.act('/api/rules/morning', { revision, rule });
   expect(await saved.json()).toMatchObject({ outcome: 'saved', did: 'created' });
@@ -72,7 +76,8 @@ it('rule of a report: has nothing that is about events, and a destination that t
     expect.stringMatching(/^on: found it in a report/),
   ]);
   expect(problemsOf({ to: 'chat', report: { ...report, at: '9' } })).toEqual([expect.stringMatching(/^report\.at: /)]);
-  expect(problemsOf({ to: 'chat', report: { ...report, what: 'changes' } })).toEqual([
+  expect(problemsOf({ to: 'chat', report: { ...report, what: 'changes' } })).toEqual([]);
+  expect(problemsOf({ to: 'chat', report: { ...report, what: 'weather' } })).toEqual([
     expect.stringMatching(/^report\.what: /),
   ]);
 });

@@ -5,6 +5,9 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { Include } from '../../events/related.js';
 import type { Log } from '../../kit/log.js';
+import type { Formats } from '../../words/format.js';
+import type { TitledText } from './message/titled-text.js';
+import type { WorkspaceOverview } from '../../log/overview.js';
 import type { WorkspaceTodos } from '../../crm/todo-counts.js';
 import type { Language } from '../../words/words.js';
 import type { People } from './people.js';
@@ -119,8 +122,22 @@ export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
 
 export type HandleDigest = (digest: DigestSummary, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
+/** What a report is about. */
+export type ReportSubject = 'todos' | 'changes';
+
 /** What is counted for a report, and when (ISO 8601); `refused` says why nothing could be counted. */
-export type ReportOutcome = { at: string } & ({ report: WorkspaceTodos } | { refused: string });
+export type ReportOutcome = { at: string } & (
+  { report: WorkspaceTodos } | { changes: WorkspaceOverview } | { refused: string }
+);
+
+/** A text that is made in the language of its readers. */
+export interface Said {
+  text: (formats: Formats) => TitledText;
+  /** The idempotency key, where a receiver has such. */
+  id: string;
+  /** ISO 8601: the time of which it speaks. */
+  at: string;
+}
 
 export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
@@ -244,7 +261,9 @@ export interface Subscription extends Selection {
   /** Messages to its destination in any minute; the events beyond them are one digest. Of several subscriptions the lowest one holds. */
   readonly mostPerMinute?: number | undefined;
   /** It gets no events, but a report at these moments. */
-  readonly report?: { readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
+  readonly report?: { readonly what: ReportSubject; readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
+  /** Says a text of its own, such as a report. */
+  readonly tell?: ((said: Said, context: DigestContext) => HandleResult | Promise<HandleResult>) | undefined;
   /** Null: no receipts are kept. */
   readonly receipts?: ReceiptRetention | null | undefined;
   /** The host that it posts to. */

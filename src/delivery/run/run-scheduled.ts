@@ -91,7 +91,7 @@ async function takeOne(run: GivenRun, options: RunOptions): Promise<void> {
 async function runReport(
   run: GivenRun,
   nowMs: number,
-  { schedule, handle }: NonNullable<Subscription['report']>,
+  { what, schedule, handle }: NonNullable<Subscription['report']>,
   options: RunOptions,
 ): Promise<void> {
   const { workspace } = run.job.data;
@@ -102,7 +102,7 @@ async function runReport(
   const attempt = attemptOf(run, options);
   const context = contextFor(attempt, { workspace, effectsOf: id, facts: { report: id } });
   const outcome = await attempted(run, options, async () => {
-    const counted = await options.countTodos?.(workspace, since);
+    const counted = await options.countFor?.(what, { workspace, since });
     if (counted === undefined) return null;
     const about = { id, workspace, logId: '0-0', event: { id, type: REPORT_TYPE, subject: '' } };
     return { send: async () => resultIn(await callWithin(() => handle(counted, context), attempt)), about };

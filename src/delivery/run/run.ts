@@ -4,7 +4,7 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { partsOf, retryAfterMsOf, statusOf } from '../handlers/errors.js';
-import type { ReportOutcome, Subscription } from '../handlers/handler.js';
+import type { ReportOutcome, ReportSubject, Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../../kit/clock.js';
 import type { Episode } from '../../kit/episode.js';
 import type { Log } from '../../kit/log.js';
@@ -36,8 +36,8 @@ export interface HandlingContext extends DeliveryStores {
   clock: Clock;
   unfinished: Unfinished;
   surroundingsOf: SurroundingsOf;
-  /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
-  countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;
+  /** The todos or the changes since this time, ISO 8601, for a report. @defaultValue there are no reports */
+  countFor?: ((what: ReportSubject, period: { workspace: string; since: string }) => Promise<ReportOutcome>) | undefined;
   /** Compares the copy of a subscription with the lists. @defaultValue none is compared */
   verifyCopy?: ((subscription: string, call: VerifyOptions) => Promise<unknown>) | undefined;
   /** The address of the status page, for links. @defaultValue no links */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { escapeInvisible } from '../../../src/kit/printable.js';
 import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
-import { titledText } from '../../../src/delivery/handlers/message/chat.js';
+import { titledText } from '../../../src/delivery/handlers/message/titled-text.js';
 import { SERVICE_NAMES, SERVICES, type ServiceName } from '../../../src/delivery/handlers/message/services.js';
 import { readTemplate, renderTemplate, usualMessage } from '../../../src/delivery/handlers/message/template.js';
 import { chatReader, handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';

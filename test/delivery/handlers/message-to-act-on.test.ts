@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
 import { readBackground } from '../../../src/delivery/handlers/message/background.js';
-import { titledText } from '../../../src/delivery/handlers/message/chat.js';
+import { titledText } from '../../../src/delivery/handlers/message/titled-text.js';
 import { digestText } from '../../../src/delivery/handlers/message/digest-text.js';
 import { message } from '../../../src/delivery/handlers/message/message.js';
 import { SERVICES } from '../../../src/delivery/handlers/message/services.js';

@@ -19,7 +19,6 @@ import { digestText, eventsIn } from '../message/digest-text.js';
 import { messageOptions } from '../message/message.js';
 import type { Service } from '../message/services.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from '../message/template.js';
-import { titledText } from '../message/chat.js';
 import { LONGEST_WAIT, subscriptionShape, toSubscription } from '../options.js';
 import { ADDRESS, addressOr, AN_ADDRESS, mailAddress, type PersonAddresses } from '../people.js';
 import {
@@ -36,6 +35,7 @@ import {
 } from '../recipients.js';
 import { escapeHtml, HTML_MAIL, htmlDocument, idOf, PLAIN_MAIL, subjectOf } from './mail.js';
 import { openMailServer, readServer, type Mail, type MailWorld } from './server.js';
+import { titledText, type TitledText } from '../message/titled-text.js';
 
 const A_SERVER = 'the address of an SMTP server, such as smtp://user:password@smtp.acme.example:587 or smtps://…';
 const A_SENDER = "an e-mail address, such as 'crm@acme.example' or 'CRM <crm@acme.example>'";
@@ -134,6 +134,15 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
   return toSubscription(settings, {
     handler: 'email',
     mutable: true,
+    tell: async ({ text, id, at }, context) => {
+      const addresses = to === IN_CHARGE ? [otherwise].flatMap((one) => one ?? []) : [to].flat();
+      if (addresses.length === 0) return NOBODY;
+      const { language, timeZone } = context;
+      const mail = textMail(text(formatsFor({ language, timeZone, now: at })), id, context, settings);
+      const { status, refused } = await sendAll(sendingsOf(addresses, mail, context), context);
+      if (refused.length > 0) throw refused[0];
+      return { ...(status !== undefined && { status }) };
+    },
     retry: ENDPOINT_RETRY,
     rate,
     disableAfterMs,
@@ -208,12 +217,16 @@ async function eventMail(
   };
 }
 
-async function digestMail(summary: DigestSummary, context: DigestContext, { sender }: EmailSettings): Promise<Content> {
+async function digestMail(summary: DigestSummary, context: DigestContext, settings: EmailSettings): Promise<Content> {
   const { language, timeZone } = context;
   const background = await readBackground(eventsIn(summary), context);
   const text = digestText(summary, formatsFor({ language, timeZone, now: summary.to.time }), background);
+  return textMail(text, summary.id, context, settings);
+}
+
+function textMail(text: TitledText, id: string, context: DigestContext, { sender }: EmailSettings): Content {
   return {
-    ...mailOf({ sender, context, id: summary.id, subject: subjectOf(text.title) }),
+    ...mailOf({ sender, context, id, subject: subjectOf(text.title) }),
     ...bodiesOf((service) => titledText(text, service), context),
   };
 }

@@ -9,8 +9,8 @@ import { problemText } from '../../../words/problems.js';
 import { wordsFor } from '../../../words/words.js';
 import { nameInCharge, NO_BACKGROUND, whoseOf, type Background } from './background.js';
 import { changeInWords } from './change-words.js';
-import type { Line, TitledText } from './chat.js';
 import { dueOf, foldEvents } from './fold.js';
+import type { TitledText, Line } from './titled-text.js';
 
 const NOTICE = 'changefeed.';
 const MOST_TYPES = 6;

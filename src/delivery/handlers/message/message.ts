@@ -14,10 +14,11 @@ import { formatsFor } from '../../../words/format.js';
 import { addressFor, IN_CHARGE, NOBODY, partsOf, personOf, sendParts } from '../recipients.js';
 import { readBackground } from './background.js';
 import { blocksOf, type ButtonsOf } from './buttons.js';
-import { aboutShape, chatShape, openChat, refuseText, titledText, type Saying } from './chat.js';
+import { aboutShape, chatShape, openChat, refuseText, type Saying } from './chat.js';
 import { buttonShape, clicksOf, refuseButtons } from './clicks.js';
 import { digestText, eventsIn } from './digest-text.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
+import { titledText } from './titled-text.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
 
@@ -109,11 +110,18 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
       ...{ inCharge: summary.people, ...about },
     });
   };
+  const tell: Subscription['tell'] = ({ text, at }, context) => {
+    if (to === IN_CHARGE && otherwise === undefined) return NOBODY;
+    const said = ({ service, language, timeZone }: Reader): string =>
+      titledText(text(formatsFor({ language, timeZone, now: at })), service);
+    return chat.say(said, context, otherwise !== undefined && to === IN_CHARGE ? { to: otherwise } : {});
+  };
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: accountIn, otherwise, people });
   return toSubscription(settings, {
     handler: 'message',
     mutable: true,
     clicks,
+    tell,
     ...chat.parts,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,

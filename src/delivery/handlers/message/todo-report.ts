@@ -11,7 +11,8 @@ import { endpointShape, toEndpoint } from '../http/endpoint.js';
 import type { EndpointWorld } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, subscriptionSchema, toSubscription } from '../options.js';
-import { chatShape, openChat, refuseText, titledText, type TitledText } from './chat.js';
+import { chatShape, openChat, refuseText } from './chat.js';
+import { titledText, type TitledText } from './titled-text.js';
 
 const { name, workspaces, language, retry, timeout } = subscriptionShape;
 const { url, allowHosts, disableAfter } = endpointShape;
@@ -66,6 +67,7 @@ export function createTodoReport(settings: ReportSettings, world: Partial<Endpoi
     ...chat.parts,
     handle: () => undefined,
     report: {
+      what: 'todos',
       schedule,
       handle: (outcome, context) =>
         chat.say(({ service, language: inLanguage, timeZone }) => {
@@ -91,7 +93,8 @@ interface About {
 export function reportText(outcome: ReportOutcome, { workspace, per, formats }: About): TitledText {
   const words = wordsFor(formats.language);
   const { t } = words;
-  if ('refused' in outcome) return { title: t('report.refused', { workspace }), lines: [outcome.refused] };
+  if (!('report' in outcome))
+    return { title: t('report.refused', { workspace }), lines: 'refused' in outcome ? [outcome.refused] : [] };
   const { report, at } = outcome;
   const { total, people, teams } = report;
   if (total.open + total.completed === 0) return { title: t('report.none', { workspace }), lines: [] };
