@@ -16,6 +16,9 @@ export async function buildPage() {
     entryPoints: { page: `${root}page/main.tsx` },
     outdir: target,
     entryNames: '[name]-[hash]',
+    // What is loaded later, such as the plots, is beside the script.
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     bundle: true,
     minify: true,
     format: 'esm',
@@ -28,7 +31,8 @@ export async function buildPage() {
   });
   putFile(`${root}dist/THIRD-PARTY-NOTICES`, noticesOf(Object.keys(metafile.inputs)));
   const built = outputFiles.map(({ path }) => basename(path));
-  const address = (extension) => `./assets/${built.find((name) => name.endsWith(extension))}`;
+  const address = (extension) =>
+    `./assets/${built.find((name) => name.startsWith('page-') && name.endsWith(extension))}`;
   const html = readFileSync(`${root}page/index.html`, 'utf8');
   for (const { path, contents } of outputFiles) {
     putFile(path, contents);

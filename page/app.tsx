@@ -139,7 +139,7 @@ function Frame({ caller }: { caller: Caller }) {
         {about === null ? (
           <p class="quiet">{t('loading')}</p>
         ) : (
-          <NamesProvider status={status.value}>
+          <NamesProvider status={status.value} canAct={caller.role === 'operate'}>
             <View about={about} status={status.value} again={status.again} canAct={caller.role === 'operate'} />
           </NamesProvider>
         )}

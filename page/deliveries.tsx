@@ -1,8 +1,9 @@
 /** Who got an event: for each subscription when, after how many attempts, with what answer. */
 import { useState } from 'preact/hooks';
-import { pathOf, type Attempt, type Delivery } from './api.js';
+import { Action } from './action.js';
+import { act, pathOf, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
-import { Named } from './names.js';
+import { Named, useCanAct, useNames } from './names.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 import { SheetButtons } from './sheet.js';
@@ -50,7 +51,7 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
         <Named name={subscription} plain />
       </a>{' '}
       <Outcome delivery={newest} /> <Answer delivery={newest} isNewest />
-      {newest.refusedBy !== null && <Why refusedBy={newest.refusedBy} />}
+      {newest.refusedBy !== null && <Why refusedBy={newest.refusedBy} />} <SendAgain delivery={newest} />
       {outcome === 'dead' && (
         <>
           {' '}
@@ -67,6 +68,42 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
         </ul>
       )}
     </li>
+  );
+}
+
+/** Of what has ended: what waits comes by itself, a dead letter is retried, and what is not selected is not for it. */
+const ENDED: readonly Delivery['outcome'][] = ['delivered', 'skipped', 'no receipt'];
+
+/** One event once more, to one receiver. */
+export function SendAgain({ delivery }: { delivery: Attempt }) {
+  const { t } = usePreferences();
+  const canAct = useCanAct();
+  const called = useNames()(delivery.subscription);
+  const { subscription, workspace, logId, record, type, outcome } = delivery;
+  const [count, setCount] = useState<number | null>(null);
+  const asked = { subscription, workspace, from: logId, to: logId, record, types: [type] };
+  const look = (): void => {
+    setCount(null);
+    void act('replay', { ...asked, dryRun: true }).then(
+      (found) => setCount(found.count),
+      () => undefined,
+    );
+  };
+  if (!canAct || !ENDED.includes(outcome) || type.startsWith('changefeed.') || !/^\d+-\d+$/.test(logId)) return null;
+  const run = async (): Promise<string> => {
+    await act('replay', asked);
+    return t('again.done');
+  };
+  return (
+    <Action
+      label={t('again.label')}
+      name={`${t('again.label')}: ${called}`}
+      ready={count !== null && count > 0}
+      onOpen={look}
+      run={run}
+    >
+      <p>{count === null ? t('counting') : t(count === 0 ? 'again.none' : 'again.what', { name: called })}</p>
+    </Action>
   );
 }
 
@@ -179,7 +216,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
       ) : (
         <a href={placeOf('records', { workspace, list, id: record })}>{title ?? record}</a>
       )}{' '}
-      <Answer delivery={delivery} />
+      <Answer delivery={delivery} /> <SendAgain delivery={delivery} />
     </li>
   );
 }

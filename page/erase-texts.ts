@@ -38,6 +38,10 @@ export const eraseTexts = {
     'The rule {name} names it: correct the rule.',
     '규칙 {name}에 이 레코드가 나옵니다. 규칙을 고치세요.',
   ],
+  'erase.receipt': ['Erased on {time}: {list} {id} of {workspace}.', '{time}에 지웠습니다: {workspace} {list} {id}'],
+  'erase.tombstone': ['In the records of decisions it is called {tombstone}.', '결정 기록에서의 표시: {tombstone}'],
+  'erase.receiptCopy': ['Copy the receipt', '확인서 복사'],
+  'erase.receiptCopied': ['Copied', '복사됨'],
   'erase.more': ['and {count} more', '외 {count}건'],
   'erase.outOfReach': [
     'Out of reach: backups, and what these have delivered: {names}.',

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, type Answered, type EventView } from './api.js';
+import { placeOf } from './hooks.js';
 import { usePreferences } from './preferences.js';
 
 export interface Erasing {
@@ -12,22 +13,36 @@ export interface Erasing {
   again: () => void;
 }
 
+interface ErasedRecord {
+  workspace: string;
+  list: string;
+  id: string;
+  title: string | null;
+}
+
 type Erased = Answered<'erase'>;
 
 const MOST_SHOWN = 10;
 
+/** Of the record of an event. */
 export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }) {
-  const { t, number } = usePreferences();
-  const [found, setFound] = useState<Erased | null>(null);
   const { workspace, subject: id, title } = event;
   const list = erasing.listOf(event);
   if (list === undefined || event.schema !== null) return null;
-  const record = { workspace, list, id };
+  return <EraseRecord record={{ workspace, list, id, title }} after={erasing.again} />;
+}
+
+export function EraseRecord({ record: { title, ...record }, after }: { record: ErasedRecord; after: () => void }) {
+  const { t, number } = usePreferences();
+  const [found, setFound] = useState<Erased | null>(null);
+  const { id } = record;
   const look = (): void => {
     setFound(null);
     void act('erase', { ...record, dryRun: true }).then(setFound, () => undefined);
   };
-  const run = async (): Promise<ComponentChildren> => <Outcome erased={await act('erase', record)} />;
+  const run = async (): Promise<ComponentChildren> => (
+    <Outcome erased={await act('erase', record)} id={id} at={new Date().toISOString()} />
+  );
   return (
     <Action
       label={t('erase.label')}
@@ -36,23 +51,24 @@ export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }
       ready={found !== null}
       onOpen={look}
       run={run}
-      after={erasing.again}
+      after={after}
     >
       {found === null ? (
         <p class="quiet">{t('counting')}</p>
       ) : (
         <>
           <p>{t('erase.sure', { count: number(found.events) })}</p>
-          <Related erased={found} />
+          <Related erased={found} workspace={record.workspace} />
         </>
       )}
     </Action>
   );
 }
 
-function Outcome({ erased }: { erased: Erased }) {
-  const { t, number } = usePreferences();
-  const { events, kept, tables, disk } = erased;
+/** It can be filed for the person who asked for it: what was erased, when, and by which mark the records of decisions name it. */
+function Outcome({ erased, id, at }: { erased: Erased; id: string; at: string }) {
+  const { t, number, word, dateTime } = usePreferences();
+  const { workspace, list, tombstone, events, kept, tables, disk } = erased;
   const { deliveries = 0, deadLetters = 0, receipts = 0, running = 0 } = kept ?? {};
   const counts = {
     count: events,
@@ -65,6 +81,13 @@ function Outcome({ erased }: { erased: Erased }) {
   return (
     <>
       <p class="notice good">{t('erase.done', values)}</p>
+      <Receipt
+        text={[
+          t('erase.receipt', { workspace, list: word('list', list), id, time: dateTime(at) }),
+          t('erase.done', values),
+          t('erase.tombstone', { tombstone }),
+        ].join('\n')}
+      />
       {running > 0 && <p class="notice bad">{t('erase.running', { count: number(running) })}</p>}
       {tables.map(
         ({ subscription, problem }) =>
@@ -77,12 +100,32 @@ function Outcome({ erased }: { erased: Erased }) {
       {(disk === 'rewriting' || disk === 'refused') && (
         <p class={disk === 'refused' ? 'notice bad' : ''}>{t(`erase.disk.${disk}`)}</p>
       )}
-      <Related erased={erased} />
+      <Related erased={erased} workspace={workspace} />
     </>
   );
 }
 
-function Related({ erased: { related, mentions, outOfReach } }: { erased: Erased }) {
+function Receipt({ text }: { text: string }) {
+  const { t } = usePreferences();
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <>
+      <pre class="as-sent" tabIndex={0}>
+        {text}
+      </pre>
+      {/* Browsers have it on addresses with TLS and on this machine. */}
+      {'clipboard' in navigator && (
+        <p class="actions">
+          <button type="button" onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
+            {t(isCopied ? 'erase.receiptCopied' : 'erase.receiptCopy')}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Related({ erased: { related, mentions, outOfReach }, workspace }: { erased: Erased; workspace: string }) {
   const { t, number, word } = usePreferences();
   const names = outOfReach.map(({ subscription, address }) =>
     address === null ? subscription : `${subscription} (${address})`,
@@ -93,9 +136,9 @@ function Related({ erased: { related, mentions, outOfReach } }: { erased: Erased
         <>
           <p>{t('erase.related', { count: number(related.length) })}</p>
           <ul>
-            {related.slice(0, MOST_SHOWN).map(({ list, id }) => (
+            {related.slice(0, MOST_SHOWN).map(({ list, id, title }) => (
               <li key={`${list} ${id}`}>
-                {word('list', list)} <code>{id}</code>
+                {word('list', list)} <a href={placeOf('records', { workspace, list, id })}>{title ?? id}</a>
               </li>
             ))}
             {related.length > MOST_SHOWN && <li>{t('erase.more', { count: number(related.length - MOST_SHOWN) })}</li>}

@@ -10,16 +10,30 @@ interface Called {
   handler: string;
 }
 
+/** Whether who looks may act. */
+const CanAct = createContext(false);
+export const useCanAct = (): boolean => useContext(CanAct);
+
 const Context = createContext<ReadonlyMap<string, Called>>(new Map());
 
-export function NamesProvider({ status, children }: { status: Status | null; children: ComponentChildren }) {
+interface ProviderProps {
+  status: Status | null;
+  canAct: boolean;
+  children: ComponentChildren;
+}
+
+export function NamesProvider({ status, canAct, children }: ProviderProps) {
   const all = status?.subscriptions ?? [];
   const key = JSON.stringify(all.map(({ name, title, to }) => [name, title, to]));
   const names = useMemo(
     () => new Map(all.map(({ name, title, to, handler }) => [name, { title: title ?? name, to, handler }])),
     [key],
   );
-  return <Context.Provider value={names}>{children}</Context.Provider>;
+  return (
+    <CanAct.Provider value={canAct}>
+      <Context.Provider value={names}>{children}</Context.Provider>
+    </CanAct.Provider>
+  );
 }
 
 /** Says what a subscription is called; its name where that is not known (any more). */

@@ -1,6 +1,6 @@
 /** A small plot of values over time. What it shows is also there as a sentence, for those who do not see it. */
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
 import { usePreferences } from './preferences.js';
 
 export interface Series {
@@ -26,14 +26,18 @@ const HEIGHT = 180;
 const HALF_A_DAY = 43_200;
 const MINUTES = [1, 2, 5, 10, 15, 30, 60, 120, 360].map((minutes) => minutes * 60);
 const DAYS = [1, 2, 7, 14, 28].map((count) => count * 86_400);
-const barsOf = uPlot.paths.bars?.({ size: [0.7, 40] });
+/** The library is half of the page's script: it comes after the first view. */
+const loading = () => import('uplot').then((loaded) => loaded.default);
 
 export function Plot({ title, times, series, bars = false, days = false }: PlotProps) {
   const { theme, number, language } = usePreferences();
   const box = useRef<HTMLDivElement>(null);
+  const [UPlot, setUPlot] = useState<typeof uPlot | null>(null);
+  useEffect(() => void loading().then((library) => setUPlot(() => library)), []);
   useEffect(() => {
     const element = box.current;
-    if (element === null || times.length === 0) return;
+    if (element === null || times.length === 0 || UPlot === null) return;
+    const barsOf = UPlot.paths.bars?.({ size: [0.7, 40] });
     const draw = (): uPlot => {
       const colour = (name: string): string => resolved(element, name);
       const stacked = bars ? stack(series) : series;
@@ -74,7 +78,7 @@ export function Plot({ title, times, series, bars = false, days = false }: PlotP
           }),
         ],
       };
-      return new uPlot(options, [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData, element);
+      return new UPlot(options, [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData, element);
     };
     let plot = draw();
     const again = (): void => {
@@ -93,7 +97,7 @@ export function Plot({ title, times, series, bars = false, days = false }: PlotP
       resized.disconnect();
       plot.destroy();
     };
-  }, [times, series, theme, language]);
+  }, [times, series, theme, language, UPlot]);
   return (
     <figure class="plot">
       <figcaption>

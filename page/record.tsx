@@ -4,6 +4,8 @@ import type { Answered } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
 import { BeforeAfter, By } from './event-parts.js';
 import { placeOf, useAsked } from './hooks.js';
+import { EraseRecord } from './erase.js';
+import { useCanAct } from './names.js';
 import { NamedFacts } from './parts.js';
 import { usePreferences } from './preferences.js';
 import { SheetButtons } from './sheet.js';
@@ -28,7 +30,8 @@ const MOST = 1_000;
 export function RecordView({ asked, object }: { asked: Asked; object: string }) {
   const { t, dateTime, viewOf, valueText, word, label } = usePreferences();
   const [limit, setLimit] = useState(STEP);
-  const { value, error } = useAsked('readRecordHistory', { ...asked, limit }, 10_000);
+  const canAct = useCanAct();
+  const { value, error, again } = useAsked('readRecordHistory', { ...asked, limit }, 10_000);
   const related = useAsked('readRelated', asked, 60_000);
   if (value === null) return <p class={error === null ? 'quiet' : 'notice bad'}>{error ?? t('loading')}</p>;
   const { title, since, record, changes, next } = value;
@@ -45,6 +48,11 @@ export function RecordView({ asked, object }: { asked: Asked; object: string }) 
       <h2 class="record">
         <span class="kind">{word('object', object)}</span> {title ?? asked.id}
       </h2>
+      {canAct && asked.asOf === undefined && record !== null && (
+        <p class="actions">
+          <EraseRecord record={{ ...asked, title }} after={again} />
+        </p>
+      )}
       <section class="card" aria-label={t('record.title')}>
         <h3>{asked.asOf === undefined ? t('record.is') : t('record.was', { when })}</h3>
         {record === null ? (

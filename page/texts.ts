@@ -10,6 +10,7 @@ import { recordTexts } from './record-texts.js';
 import { replayTexts } from './replay-texts.js';
 import { todoTexts } from './todo-texts.js';
 import { ruleTexts } from './rules/texts.js';
+import { whyTexts } from './why-texts.js';
 
 export const texts = {
   ...auditTexts,
@@ -20,6 +21,7 @@ export const texts = {
   ...overviewTexts,
   ...inviteTexts,
   ...recordTexts,
+  ...whyTexts,
   ...replayTexts,
   ...ruleTexts,
   ...todoTexts,

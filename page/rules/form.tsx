@@ -62,7 +62,6 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
   };
   const handler = handlerOf(rule.to);
   const isRead = handler === 'message' || handler === 'email';
-  const mentions = answer.destinations.some(({ name, mention }) => name === rule.to && mention);
   const tell = (to: string): void => setDraft({ ...draft, rule: drafts.sentTo(rule, to, handlerOf(to)) });
   return (
     <>
@@ -90,19 +89,7 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
           ) : (
             <ReportFields report={rule.report} set={(report) => set({ report })} />
           )}
-          <fieldset class="card">
-            <legend>{t('rules.who')}</legend>
-            <Choice
-              label={t('rules.to')}
-              value={rule.to}
-              onChoose={tell}
-              options={answer.destinations.map(({ name, place }) => [name, `${name} (${place})`])}
-            />
-            {handler === 'message' && (
-              <Check label={t('rules.mention')} isOn={rule.mention ?? mentions} set={(mention) => set({ mention })} />
-            )}
-            {answer.destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
-          </fieldset>
+          <Who {...{ rule, set, tell, destinations: answer.destinations }} />
           {isRead && rule.report === undefined && (
             <HowOften
               key={kept.isRestored}
@@ -136,6 +123,33 @@ export function RuleForm({ chosen, first, isOn, answer, about, again }: FormProp
         <Preview rule={made} onBusiest={setBusiest} />
       </div>
     </>
+  );
+}
+
+interface WhoProps {
+  rule: RuleData;
+  set: (part: Partial<RuleData>) => void;
+  tell: (to: string) => void;
+  destinations: RulesAnswer['destinations'];
+}
+
+function Who({ rule, set, tell, destinations }: WhoProps) {
+  const { t } = usePreferences();
+  const chosen = destinations.find(({ name }) => name === rule.to);
+  return (
+    <fieldset class="card">
+      <legend>{t('rules.who')}</legend>
+      <Choice
+        label={t('rules.to')}
+        value={rule.to}
+        onChoose={tell}
+        options={destinations.map(({ name, place }) => [name, `${name} (${place})`])}
+      />
+      {chosen?.handler === 'message' && (
+        <Check label={t('rules.mention')} isOn={rule.mention ?? chosen.mention} set={(mention) => set({ mention })} />
+      )}
+      {destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
+    </fieldset>
   );
 }
 

@@ -9,6 +9,7 @@ import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
 import { State, Switch } from '../subscription-state.js';
 import { DeadCount, OneSubscription } from '../subscription-view.js';
+import { WhyNot } from '../why-not.js';
 
 /** Colours of the plot. */
 const MOST_SERIES = 6;
@@ -47,6 +48,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
     <>
       <Head title={t('subscriptions.title')}>{t('subscriptions.intro')}</Head>
       {!canAct && <p class="quiet">{t('read.only')}</p>}
+      <WhyNot subscriptions={status.subscriptions} />
       {status.subscriptions.length === 0 && <p class="empty">{t('subscriptions.none')}</p>}
       <ul class="grid">
         {status.subscriptions.map((one) => (

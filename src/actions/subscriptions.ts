@@ -104,6 +104,7 @@ export const trySubscription = defineAction({
       workspace,
       list: z.string().optional().describe('with `record`: its list'),
       record: z.string().optional().describe('only this record: each of its events, and why it was not selected'),
+      search: z.string().trim().min(1).max(200).optional().describe('only records that are called so, or have this id'),
       from: z.string().max(2_000).optional().describe('`next` of the answer before'),
       examples: z.coerce
         .number()

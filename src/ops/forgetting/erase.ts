@@ -19,6 +19,7 @@ import type { Subscription } from '../../delivery/handlers/handler.js';
 import type { JobData } from '../../delivery/queues.js';
 import { createReceiptStore } from '../../delivery/receipts/receipts.js';
 import { listsCovered } from '../../delivery/act/snapshot.js';
+import { titleOfEvent, titleOfRecord } from '../../events/describe.js';
 import { objectOf, workspaceOf } from '../../events/envelope.js';
 import { readsWorkspace } from '../../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
@@ -63,13 +64,20 @@ export interface Erased {
   /** Tables of `postgres`: the rows that were deleted, or why none could be. */
   tables: { subscription: string; rows: number; problem: string | null }[];
   /** Records and rows that contain its id, its name, or one of its e-mail addresses and phone numbers. They are not erased. */
-  related: { list: string; id: string }[];
+  related: RelatedRecord[];
   /** What contains one of these and is no record: an event of the feed itself, why a subscription is paused or fails, a rule. It is not erased. */
   mentions: Mention[];
   /** Subscriptions that may have delivered it to where nothing can be erased. */
   outOfReach: { subscription: string; handler: string; address: string | null }[];
   /** The files of Redis: they are written anew now, Redis refused it, or it has none. */
   disk: 'rewriting' | 'refused' | 'none' | null;
+}
+
+/** `title`: what it is called; null where it says nothing, or is no longer stored. */
+export interface RelatedRecord {
+  list: string;
+  id: string;
+  title: string | null;
 }
 
 /** Where a record is named: `log` has the type and subject of the event; `rule` the id of the rule, or the file where it is not valid. */
@@ -221,19 +229,24 @@ async function findRelated(
   const health = createHealthStore(redis, keys);
   const mentions = new Map<string, Mention>();
   const mention = (one: Mention): void => void mentions.set(`${one.in} ${one.name}`, one);
-  const found = new Map<string, { list: string; id: string }>();
-  const add = (one: { list: string; id: string }): void => void found.set(`${one.list} ${one.id}`, one);
+  const found = new Map<string, RelatedRecord>();
+  // The stored record says best what it is called, and comes first.
+  const add = (one: RelatedRecord): void => {
+    const key = `${one.list} ${one.id}`;
+    if (found.get(key)?.title == null) found.set(key, one);
+  };
   const says = (text: string): boolean => words.some((word) => text.includes(word));
   const addEvent = (event: ChangeEvent): void => {
     const of = lists.byObject(objectOf(event))?.name;
     if (workspaceOf(event) !== workspace || isOf(event)) return;
     if (of === undefined) mention({ in: 'log', name: `${event.type} ${event.subject}` });
-    else add({ list: of, id: event.subject });
+    else add({ list: of, id: event.subject, title: titleOfEvent(event) });
   };
   for (const stored of await traces.storedLists(workspace))
     for await (const { records } of deps.store.everyPast(stored, 0))
       for (const one of records)
-        if ((stored !== list || one.key !== id) && (await isSaid(one, says))) add({ list: stored, id: one.key });
+        if ((stored !== list || one.key !== id) && (await isSaid(one, says)))
+          add({ list: stored, id: one.key, title: one.record === null ? null : titleOfRecord(one.record) });
   for await (const entries of deps.log.query({ workspaces: [workspace], order: 'newest' }))
     for (const entry of entries) if (says(textOf(entry.bytes))) addEvent(entry.parse());
   await inEachQueue(deps, async (queue: Queue<JobData>) => {

@@ -239,7 +239,7 @@ export const erased = z
       .describe('what subscriptions kept; null with `dryRun`. `running`: handled at this moment, so repeat it later'),
     tables: z.array(z.strictObject({ subscription: z.string(), rows: count, problem: z.string().nullable() })),
     related: z
-      .array(z.strictObject({ list: z.string(), id: z.string() }))
+      .array(z.strictObject({ list: z.string(), id: z.string(), title: z.string().nullable() }))
       .describe('records that contain its id, name, e-mail address or phone number: they are not erased'),
     mentions: z
       .array(z.strictObject({ in: z.enum(['log', 'subscription', 'rule']), name: z.string() }))
