@@ -15,6 +15,7 @@ export const deliveryTexts = {
   'reason.CF_CONFIG_INVALID': ['wrong configuration', '설정 오류'],
   'reason.CF_STOP_TIMEOUT': ['cut off by a stop', '종료로 중단됨'],
   'handler.message': ['chat message', '채팅 메시지'],
+  'handler.email': ['mail', '메일'],
   'handler.webhook': ['webhook', '웹훅'],
   'handler.custom': ['function', '함수'],
   'handler.ndjson': ['file', '파일'],

@@ -134,7 +134,7 @@ export interface ProblemTextProps {
 export function ProblemText({ severity = '', short = false, ...problem }: ProblemTextProps) {
   const { t, language } = usePreferences();
   const text = problemText(problem, formatsFor({ language, now: new Date().toISOString() }), { hasButtons: true });
-  const { message } = problem;
+  const { kind, message } = problem;
   if (short) return <p class="glance clipped">{text}</p>;
   return (
     <>
@@ -145,7 +145,7 @@ export function ProblemText({ severity = '', short = false, ...problem }: Proble
         <details>
           <summary>{t('problems.original')}</summary>
           <p class={`message ${severity}`} lang="en">
-            {message}
+            {kind}: {message}
           </p>
         </details>
       )}

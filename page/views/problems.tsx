@@ -91,7 +91,7 @@ function One({ problem: { severity, message, facts, since, kind, subject, worksp
   const [what = '', name = ''] = subject.split(/:(.*)/s);
   const named = what === 'list' ? word('list', name) : what === 'role' ? word('part', name) : name || (workspace ?? '');
   return (
-    <li class="card letter">
+    <li class="card letter" data-kind={kind}>
       <p class="what">
         <span class={`mark ${severity === 'error' ? 'bad' : 'warn'}`}>{t(`severity.${severity}`)}</span>
         <strong>{title}</strong>

@@ -71,7 +71,7 @@ export function pageRules(context: AppContext, workspaces: Workspaces, deps: Rul
     },
     ...decisions(context, workspaces, { ...deps, matchesOf }),
     async preview({ rule: data, from, search }) {
-      const rule = read({ to: NOBODY, ...data }, context, PREVIEWED);
+      const rule = read({ to: NOBODY, ...data }, context, 'to' in data ? {} : PREVIEWED);
       if ('why' in rule) return rule;
       const report = await reportOf(rule, context, workspaces);
       if (report !== null) return previewOfReport(report, isoTime(context.clock.now()));

@@ -58,7 +58,8 @@ export function useBrowser(): (url: string, options?: PageOptions) => Promise<Op
       data: { token: OPERATE },
     });
     // Most tests are about changes; the first section is the overview.
-    await page.goto(url.includes('#') ? url : `${url}/#/changes`);
+    const { pathname, hash } = new URL(url);
+    await page.goto(pathname === '/' && hash === '' ? `${url}/#/changes` : url);
     return { page, complaints };
   };
 }

@@ -50,11 +50,14 @@ async function bodyOf(event: ChangeEvent, options: Partial<MessageOptions>): Pro
   return JSON.parse(receiver.received[0]?.body ?? '') as Record<string, unknown>;
 }
 
+/** A name may look like marks of the chat. */
+const STRANGER = '박 ∗담당∗ @\u200bhere';
+
 describe('mention', () => {
   it('mention: Slack, Discord and Google Chat notify the person in charge, and nobody whom a record names', async () => {
     const event = owned('a', KIM, '<@U0EVIL> <users/all> @everyone');
     expect(await bodyOf(event, { service: 'slack' })).toMatchObject({
-      text: '<@U012AB3CD> *&lt;@\u200bU0EVIL&gt; &lt;users/all&gt; @\u200beveryone* – person updated',
+      text: '<@U012AB3CD> *&lt;@\u200bU0EVIL&gt; &lt;users/all&gt; @\u200beveryone* – person updated\nin charge: 김담당',
     });
     expect(await bodyOf(event, { service: 'discord' })).toMatchObject({
       content: expect.stringMatching(/^<@80351110224678912> \*\*<\u200b@\u200bU0EVIL> /) as unknown,
@@ -83,7 +86,11 @@ describe('mention', () => {
   });
 
   it.each([
-    ['nobody in people', { id: 'u9', name: '박 *담당*\n@here' }, '박 ∗담당∗ @\u200bhere *고객 a* – person updated'],
+    [
+      'nobody in people',
+      { id: 'u9', name: '박 *담당*\n@here' },
+      `${STRANGER} *고객 a* – person updated\nin charge: ${STRANGER}`,
+    ],
     ['an id alone', { id: 'u9' }, '*고객 a* – person updated'],
     ['nobody', null, '*고객 a* – person updated'],
     ['an id that is in people', { id: 'u2' }, '<@U0LEE> *고객 a* – person updated'],
@@ -92,7 +99,9 @@ describe('mention', () => {
   });
 
   it('mention: is off unless asked for, and JANDI names the person', async () => {
-    expect(await bodyOf(owned('a', KIM), { mention: false })).toMatchObject({ text: '*고객 a* – person updated' });
+    expect(await bodyOf(owned('a', KIM), { mention: false })).toMatchObject({
+      text: '*고객 a* – person updated\nin charge: 김담당',
+    });
     expect(await bodyOf(owned('a', KIM), { service: 'jandi' })).toMatchObject({
       body: '김담당 고객 a – person updated',
     });
@@ -138,7 +147,10 @@ describe('KakaoWork', () => {
     const [one] = receiver.received;
     expect([one?.method, one?.path]).toEqual(['POST', '/v1/messages.send']);
     expect(one?.headers).toMatchObject({ authorization: `Bearer ${APP_KEY}`, 'content-type': /^application\/json/ });
-    expect(JSON.parse(one?.body ?? '')).toEqual({ conversation_id: '123', text: '고객 a – person updated' });
+    expect(JSON.parse(one?.body ?? '')).toEqual({
+      conversation_id: '123',
+      text: '고객 a – person updated\nin charge: 김담당',
+    });
   });
 
   it.each([
@@ -168,7 +180,7 @@ describe('KakaoWork', () => {
       status: 200,
       words: '1 event without an address of the person in charge',
     });
-    expect(subscription.handle(owned('d', null), context)).toEqual({ skipped: 'no-address' });
+    expect(await subscription.handle(owned('d', null), context)).toEqual({ skipped: 'no-address' });
     await subscription.close?.();
     const bodies = receiver.received.map(
       ({ path, body }) => [path, JSON.parse(body)] as [string, { email: string; text: string }],

@@ -19,28 +19,28 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       {
         locale: 'en-GB',
         viewport: WIDE,
-        skip: 'Skip what waits',
+        skip: 'Drop what waits',
         drops: '2 events that wait are dropped',
         done: 'Dropped 2 events.',
         replay: 'Replay',
         sends: '2 events will be sent again',
         close: 'Close',
         resume: 'Resume',
-        test: 'Test event',
+        test: 'Test message',
         send: 'Send',
         accepted: 'accepted',
       },
       {
         locale: 'ko-KR',
         viewport: NARROW,
-        skip: '대기 이벤트 건너뛰기',
+        skip: '쌓인 알림 버리기',
         drops: '기다리는 이벤트 2건을 버립니다',
         done: '2건을 버렸습니다.',
         replay: '다시 보내기',
         sends: '이벤트 2건을 다시 보냅니다',
         close: '닫기',
         resume: '다시 시작',
-        test: '시험 이벤트',
+        test: '시험 메시지',
         send: '보내기',
         accepted: '받음',
       },
@@ -102,14 +102,14 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
         locale: 'en-GB',
         viewport: WIDE,
         missing: /(\d+) of \1 records are missing/,
-        discard: 'Discard',
+        discard: 'Leave them',
         example: 'For example',
       },
       {
         locale: 'ko-KR',
         viewport: NARROW,
         missing: /(\d+)건.*\1건/,
-        discard: '버리기',
+        discard: '남겨 두기',
         example: '예:',
       },
     ] as const),
@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       crm.lists.people.splice(0, crm.lists.people.length);
       await eventually(async () => expect(await feed.lists.allHeld()).not.toEqual([]), { timeoutMs: 120_000 });
       const { page } = await browse(`${url}/#/problems`, { locale, viewport });
-      const problem = page.getByRole('listitem').filter({ hasText: 'removals.held' });
+      const problem = page.locator('[data-kind="removals.held"]');
       await problem.getByText(missing).first().waitFor();
       await problem.getByText(example).waitFor();
       expect(await page.evaluate(FITS)).toBe(true);
@@ -131,8 +131,8 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     },
   );
 
-  it('page: each problem of a list has its own examples, and a decision names all that the list holds', async () => {
-    const { url } = await open();
+  it('page: each problem of a list has its own examples and decision, with how many and who gets them', async () => {
+    const { url } = await open({ subscriptions: [handlerOf('orders')] });
     const { page } = await browse(`${url}/#/problems`);
     const problem = { severity: 'warning', workspace: 'acme', subject: 'list:people', message: '', since: null };
     const held = { workspace: 'acme', list: 'people', why: 'too many', since: null, at: null, of: 50 };
@@ -146,13 +146,19 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       await route.fulfill({ json: { held: [removals, { ...held, what: 'creations', count: 9, examples: [] }] } });
     });
     await page.reload();
-    const shown = (kind: string) => page.getByRole('listitem').filter({ hasText: kind });
+    const shown = (kind: string) => page.locator(`[data-kind="${kind}"]`);
     await shown('removals.held').getByText('For example: 김하나').waitFor();
     expect(await page.getByText('For example').count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Discard' }).count()).toBe(2);
-    await shown('creations.held').getByRole('button', { name: 'Accept' }).click();
-    await page.getByRole('dialog').getByText('9 of 50 records of "people" are reported as created.').waitFor();
-    await page.getByRole('dialog').getByText('7 of 50 records of "people" are reported as deleted.').waitFor();
+    await shown('removals.held').getByRole('button', { name: 'Leave them' }).waitFor();
+    const decided = page.waitForRequest('**/accept');
+    await page.route('**/accept', (route) => route.fulfill({ json: { count: 9 } }));
+    await shown('creations.held').getByRole('button', { name: 'Report and store' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('9 of 50 records of "people" are reported as created.').waitFor();
+    await dialog.getByText('It goes to orders: up to 9 events for each.').waitFor();
+    expect(await dialog.getByText('reported as deleted').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Report and store' }).click();
+    expect((await decided).postDataJSON()).toEqual({ what: 'creations' });
   });
 
   it('page: an operator sees what a removed subscription has left behind, and forgets it', async () => {
@@ -210,7 +216,9 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     await dialog.getByText(others).waitFor();
     await expectSound(page);
     await dialog.getByRole('button', { name: erase }).click();
-    await dialog.getByText(done).waitFor();
+    await dialog.locator('.notice').getByText(done).waitFor();
+    // It is filed: what, when, and the mark by which decisions name it.
+    expect(await dialog.locator('pre').innerText()).toMatch(new RegExp(`${one}.*\\n.*\\n.*[0-9a-f]{16}`));
     await dialog.getByRole('button', { name: close }).click();
     await eventually(async () => expect(await page.locator('.event').count()).toBe(0));
     expect(complaints).toEqual([]);

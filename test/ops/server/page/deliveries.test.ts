@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
 
   it.each([
     { locale: 'en-GB', said: ['delivered', 'dead letter', 'waiting', 'not selected'], open: 'Open dead letters' },
-    { locale: 'ko-KR', said: ['전달됨', '전달 실패', '대기 중', '대상 아님'], open: '전달 실패 보기' },
+    { locale: 'ko-KR', said: ['전달됨', '전달 실패', '대기 중', '조건에 맞지 않음'], open: '전달 실패 보기' },
   ] as const)(
     'page ($locale): one click on a change says which subscription got it',
     async ({ locale, said, open }) => {

@@ -58,7 +58,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
 
   it.each([
     { locale: 'en-GB', viewport: { width: 1280, height: 800 }, shown: 12, everything: 'Everything', yes: 'yes' },
-    { locale: 'ko-KR', viewport: NARROW, shown: 8, everything: '모두', yes: '예' },
+    { locale: 'ko-KR', viewport: NARROW, shown: 8, everything: '시스템이 바꾼 것도', yes: '예' },
   ] as const)(
     'page ($locale): $shown edits fit on a screen, each one row with what came with it, which opens by click and key',
     async ({ locale, viewport, shown, everything, yes }) => {
@@ -80,7 +80,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       await rows.nth(1).locator('.details').waitFor();
       // Who changed it stands in the row of the history only.
       const said = await page.locator('main').innerText();
-      expect(said).toMatch(locale === 'ko-KR' ? /변경: 김수정/ : /by 김수정/);
+      expect(said).toMatch(locale === 'ko-KR' ? /변경한 사람: 김수정/ : /by 김수정/);
       expect(said).toContain(yes);
       expect(said).not.toMatch(/\d{4}-\d\d-\d\dT|true|nothing: /);
       expect(await page.evaluate(FITS)).toBe(true);
