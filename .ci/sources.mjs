@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 54_110 },
-  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 7_900 },
-  { folders: ['test'], endings: /\.ts$/, most: 49_560 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 57_850 },
+  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 9_640 },
+  { folders: ['test'], endings: /\.ts$/, most: 51_850 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;

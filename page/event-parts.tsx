@@ -56,11 +56,26 @@ function Value({ value, side }: { value: ValueView; side: 'before' | 'after' }) 
   );
 }
 
-export function By({ actor: { type, name } }: { actor: NonNullable<EventView['actor']> }) {
+/** @param isShort a person by the name alone, after a pen: in a row there is little room */
+export function By({
+  actor: { type, name },
+  isShort = false,
+}: {
+  actor: NonNullable<EventView['actor']>;
+  isShort?: boolean;
+}) {
   const { t, word } = usePreferences();
+  const text = whoText({ type, name }, { t, word });
+  if (!isShort || type !== 'user' || name === null || name === '')
+    return (
+      <span class="by" title={word('actor', type)}>
+        {text}
+      </span>
+    );
   return (
-    <span class="by" title={word('actor', type)}>
-      {whoText({ type, name }, { t, word })}
+    <span class="by" title={text}>
+      <span aria-hidden="true">✎ {name}</span>
+      <span class="unseen">{text}</span>
     </span>
   );
 }

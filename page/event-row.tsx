@@ -56,7 +56,7 @@ export function EventRow({ group, now, fresh = false, erasing = null }: EventRow
           {person !== null && person.name !== person.id && lead.row === null && (
             <span class="person">{person.name}</span>
           )}
-          {actor !== null && <By actor={actor} />}
+          {actor !== null && <By actor={actor} isShort />}
           {others.length > 0 && (
             <span class="chip" title={t('changes.plus', { count: others.length })}>
               <span aria-hidden="true">+{number(others.length)}</span>

@@ -6,19 +6,16 @@
 export { openChangefeed, type ChangefeedOptions } from './service/changefeed.js';
 export type {
   Changefeed,
-  FindQuery,
-  FoundRecords,
   HintOptions,
   Histories,
   HistoryCall,
-  Inspector,
   Invitation,
   Invitations,
   OverviewCall,
   RestorePlanCall,
-  Snoozed,
   TestCall,
 } from './actions/feed.js';
+export type { FindQuery, FoundRecords, Inspector, Snoozed } from './actions/inspector.js';
 export type { AuditEntry, AuditQuery } from './ops/audit.js';
 export { ROLES, type Role } from '../workers/all.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/act/dead-letters.js';

@@ -148,14 +148,8 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
   const scope = { redis, keys, workspace: name };
   const budget = createSharedBudget({ window: createBudgetWindow(scope), limits, clock });
   const api = createReadApi({
-    workspace: name,
-    baseUrl,
-    token,
+    ...{ ...of, baseUrl, token, budget, outages },
     lists: Object.values(lists).map(({ descriptor }) => descriptor),
-    budget,
-    log,
-    clock,
-    outages,
     observe(tried) {
       log.debug({ workspace: name, ...tried }, 'request');
       measure.tried(name, tried);

@@ -10,7 +10,7 @@ import { found, schema, snoozed, story } from '../ops/server/page/record-answers
 import { RefusedError } from '../ops/server/page/refused.js';
 import { readableTexts } from '../ops/server/page/event-view.js';
 import { defineAction, definePageAction, type Acting } from './define.js';
-import type { FindQuery } from './feed.js';
+import type { FindQuery } from './inspector.js';
 import { recordSheet, todoRowSheet, todoSheet } from './sheets.js';
 import { dryRun, list, ofList, short, workspace, workspaceOf } from './fields.js';
 

@@ -1,6 +1,6 @@
 /** Posts events to a program on this machine, signed as the handler `webhook` signs them. Nothing is queued or kept. */
 import { randomBytes } from 'node:crypto';
-import type { Inspector } from '../actions/feed.js';
+import type { Inspector } from '../actions/inspector.js';
 import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { webhook } from '../delivery/handlers/webhook/webhook.js';
 import type { ChangeEvent } from '../events/types.js';

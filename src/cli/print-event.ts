@@ -1,5 +1,5 @@
 /** An event as a line a person can read: what changed, from what to what. */
-import type { Inspector } from '../actions/feed.js';
+import type { Inspector } from '../actions/inspector.js';
 import type { CrmRecord } from '../crm/record.js';
 import { textOfActor } from '../events/actor.js';
 import { nameItBelongsTo } from '../events/about.js';

@@ -31,6 +31,7 @@ export const overview = z.strictObject({
   at: z.string().describe('ISO 8601, UTC'),
   workspaces: z.array(overviewOfWorkspace),
 });
+/** How many edits there were in some days, beside as many days before. */
 export type Overview = z.output<typeof overview>;
 export type WorkspaceOverview = Overview['workspaces'][number];
 

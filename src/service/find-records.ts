@@ -1,5 +1,5 @@
 /** Finds records of a list by conditions and names, in an order, in steps: at most one step and the answer are in memory. */
-import type { FindQuery, FoundRecords } from '../actions/feed.js';
+import type { FindQuery, FoundRecords } from '../actions/inspector.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { isObject, type CrmRecord, type UncheckedRecord } from '../crm/record.js';
 import { normal, valueAtPath } from '../delivery/handlers/values.js';

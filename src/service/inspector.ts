@@ -1,5 +1,6 @@
 /** What a person asks about a list, and decides about it. */
-import type { Histories, Inspector } from '../actions/feed.js';
+import type { Histories } from '../actions/feed.js';
+import type { Inspector } from '../actions/inspector.js';
 import type { Rules } from '../feed/detect/rules.js';
 import { listSchema } from '../feed/detect/schema-drift/schema.js';
 import { titleOfRecord } from '../events/describe.js';

@@ -1,5 +1,5 @@
 /** Mutes records for subscriptions that tell people: the others keep copies, which would be wrong. */
-import type { Inspector, Muted } from '../actions/feed.js';
+import type { Inspector, Muted } from '../actions/inspector.js';
 import type { MutedRecord } from '../delivery/handlers/handler.js';
 import { createMutes } from '../delivery/mutes.js';
 import { titleOfRecord } from '../events/describe.js';

@@ -1,5 +1,5 @@
 /** Puts off what is told of a record that is unchanged. */
-import type { Inspector } from '../actions/feed.js';
+import type { Inspector } from '../actions/inspector.js';
 import { titleOfRecord } from '../events/describe.js';
 import { createUnchangedStore } from '../feed/unchanged/unchanged-store.js';
 import { isoTime } from '../kit/clock.js';

@@ -330,7 +330,9 @@ describe('report', () => {
   function aReport(schedule: ReturnType<typeof dailyAgo>) {
     const sentSince: string[] = [];
     const report = { what: 'todos' as const, schedule, handle: ({ at }: { at: string }) => void sentSince.push(at) };
-    const extras = { countFor: (_what: string, { since }: { since: string }) => Promise.resolve({ at: since, refused: '' }) };
+    const extras = {
+      countFor: (_what: string, { since }: { since: string }) => Promise.resolve({ at: since, refused: '' }),
+    };
     return { subscription: aSubscription('s', () => undefined, { report }), extras, sentSince };
   }
 

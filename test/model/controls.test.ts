@@ -45,7 +45,12 @@ const removalAtFirstSweep: Sabotage = {
 };
 
 const acceptanceIgnored: Sabotage = {
-  store: (store) => ({ decided: async (list) => ({ ...(await store.decided(list)), acceptedAt: null }) }),
+  store: (store) => ({
+    async decided(list) {
+      const { creations, ...others } = await store.decided(list);
+      return { ...others, creations: { ...creations, acceptedAt: null } };
+    },
+  }),
 };
 
 const redis = useRedis();

@@ -6,7 +6,7 @@ import type { CrmRecord } from '../../crm/record.js';
 import type { Include } from '../../events/related.js';
 import type { Log } from '../../kit/log.js';
 import type { Formats } from '../../words/format.js';
-import type { TitledText } from './message/titled-text.js';
+import type { TitledText } from './titled.js';
 import type { WorkspaceOverview } from '../../log/overview.js';
 import type { WorkspaceTodos } from '../../crm/todo-counts.js';
 import type { Language } from '../../words/words.js';
@@ -261,7 +261,8 @@ export interface Subscription extends Selection {
   /** Messages to its destination in any minute; the events beyond them are one digest. Of several subscriptions the lowest one holds. */
   readonly mostPerMinute?: number | undefined;
   /** It gets no events, but a report at these moments. */
-  readonly report?: { readonly what: ReportSubject; readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
+  readonly report?:
+    { readonly what: ReportSubject; readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
   /** Says a text of its own, such as a report. */
   readonly tell?: ((said: Said, context: DigestContext) => HandleResult | Promise<HandleResult>) | undefined;
   /** Null: no receipts are kept. */

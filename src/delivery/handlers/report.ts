@@ -5,7 +5,7 @@ import { days, timeOfDay } from './digest.js';
 import type { ReportSubject, ReportOutcome, Subscription } from './handler.js';
 import { changesText } from './message/changes-report.js';
 import { reportText } from './message/todo-report.js';
-import type { TitledText } from './message/titled-text.js';
+import type { TitledText } from './titled.js';
 
 const REPORTED = ['todos', 'changes'] as const satisfies readonly ReportSubject[];
 

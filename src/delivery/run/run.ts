@@ -37,7 +37,8 @@ export interface HandlingContext extends DeliveryStores {
   unfinished: Unfinished;
   surroundingsOf: SurroundingsOf;
   /** The todos or the changes since this time, ISO 8601, for a report. @defaultValue there are no reports */
-  countFor?: ((what: ReportSubject, period: { workspace: string; since: string }) => Promise<ReportOutcome>) | undefined;
+  countFor?:
+    ((what: ReportSubject, period: { workspace: string; since: string }) => Promise<ReportOutcome>) | undefined;
   /** Compares the copy of a subscription with the lists. @defaultValue none is compared */
   verifyCopy?: ((subscription: string, call: VerifyOptions) => Promise<unknown>) | undefined;
   /** The address of the status page, for links. @defaultValue no links */

@@ -188,7 +188,7 @@ describe('message templates', () => {
     const data = { ...event.data, before: null, after: null, changes: [], schema };
     const changed = { ...event, type: 'crm.person.schema_changed', subject: 'schema:등급', data };
     expect(usualMessage(changed, chatReader('slack', 'ko'))).toBe(
-      '*등급* – 고객 필드 구조 변경\n• 등급: string → number',
+      '*등급* – 고객 필드가 바뀜\n• 등급: string → number',
     );
   });
 });

@@ -29,6 +29,25 @@ describe('creations: a small list that was replaced', () => {
     expect(await eventLines()).toEqual([]);
   });
 
+  it.each(['creations', 'removals'] as const)('of one kind alone is decided: %s', async (what) => {
+    const { show, sweep, eventLines, store } = await baselined(redis, people(50), { pageSize: 7 });
+    const other = what === 'creations' ? 'removals' : 'creations';
+    await show(people(50, 'other'));
+    await sweep();
+    expect(await store.acceptHeld('people', what)).toMatchObject([{ what, count: 50 }]);
+    const { held } = await sweep();
+    expect(held).toMatchObject([{ what: other, count: 50 }]);
+    const verb = what === 'creations' ? 'created' : 'deleted';
+    const said = await eventLines();
+    expect(said).toHaveLength(50);
+    expect(said.every((line) => line.startsWith(verb))).toBe(true);
+    // What is left is not told, and nothing of it comes later.
+    expect(await store.discardHeld('people', other)).toMatchObject([{ what: other, count: 50 }]);
+    await sweep();
+    expect((await sweep()).held).toBeUndefined();
+    expect(await eventLines()).toEqual(said);
+  });
+
   it('ends when the old records are back', async () => {
     const { show, sweep, eventLines, store } = await baselined(redis, people(50), { pageSize: 7 });
     await show(people(50, 'other'));

@@ -14,7 +14,13 @@ const checkpoint: Checkpoint = {
   counts: noCounts(),
   firstPage: 'p1',
 };
-const data = { observedAt: '2026-03-01T00:00:00.000Z', class: 'edited', before: null, after: { id: 't1' }, changes: [] };
+const data = {
+  observedAt: '2026-03-01T00:00:00.000Z',
+  class: 'edited',
+  before: null,
+  after: { id: 't1' },
+  changes: [],
+};
 const event = { id: 'evt_1', type: 'crm.todo.created', data } as unknown as ChangeEvent;
 const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1","내용":"전화\\n하기"}' }, event };
 

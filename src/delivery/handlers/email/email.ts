@@ -10,7 +10,7 @@ import { secret } from '../../../kit/schema/secret.js';
 import { formatsFor } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
 import { digestOrNone } from '../digest.js';
-import type { DigestContext, DigestSummary, Subscription } from '../handler.js';
+import type { DigestContext, DigestSummary, HandleResult, Said, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape } from '../http/endpoint.js';
 import { readAllowHosts } from '../http/guard.js';
 import { defineKind } from '../kind.js';
@@ -35,7 +35,8 @@ import {
 } from '../recipients.js';
 import { escapeHtml, HTML_MAIL, htmlDocument, idOf, PLAIN_MAIL, subjectOf } from './mail.js';
 import { openMailServer, readServer, type Mail, type MailWorld } from './server.js';
-import { titledText, type TitledText } from '../message/titled-text.js';
+import type { TitledText } from '../titled.js';
+import { titledText } from '../message/titled-text.js';
 
 const A_SERVER = 'the address of an SMTP server, such as smtp://user:password@smtp.acme.example:587 or smtps://…';
 const A_SENDER = "an e-mail address, such as 'crm@acme.example' or 'CRM <crm@acme.example>'";
@@ -134,21 +135,9 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
   return toSubscription(settings, {
     handler: 'email',
     mutable: true,
-    tell: async ({ text, id, at }, context) => {
-      const addresses = to === IN_CHARGE ? [otherwise].flatMap((one) => one ?? []) : [to].flat();
-      if (addresses.length === 0) return NOBODY;
-      const { language, timeZone } = context;
-      const mail = textMail(text(formatsFor({ language, timeZone, now: at })), id, context, settings);
-      const { status, refused } = await sendAll(sendingsOf(addresses, mail, context), context);
-      if (refused.length > 0) throw refused[0];
-      return { ...(status !== undefined && { status }) };
-    },
-    retry: ENDPOINT_RETRY,
-    rate,
-    disableAfterMs,
-    address: server.host,
-    destination: destinationOf(settings),
-    digest,
+    tell,
+    ...{ retry: ENDPOINT_RETRY, rate, disableAfterMs, digest },
+    ...{ address: server.host, destination: destinationOf(settings) },
     reach: () => mailbox.reach(),
     close: () => mailbox.close(),
     handle: async (event, context) => {
@@ -176,6 +165,16 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
       );
     },
   });
+
+  async function tell({ text, id, at }: Said, context: DigestContext): Promise<HandleResult> {
+    const addresses = to === IN_CHARGE ? [otherwise].flatMap((one) => one ?? []) : [to].flat();
+    if (addresses.length === 0) return NOBODY;
+    const { language, timeZone } = context;
+    const mail = textMail(text(formatsFor({ language, timeZone, now: at })), id, context, settings);
+    const { status, refused } = await sendAll(sendingsOf(addresses, mail, context), context);
+    if (refused.length > 0) throw refused[0];
+    return { ...(status !== undefined && { status }) };
+  }
 
   function sendingsOf(addresses: readonly string[], mail: Content, context: DigestContext) {
     return addresses.map((recipient) => ({

@@ -4,7 +4,7 @@ import { shorten } from '../../../kit/printable.js';
 import type { WorkspaceOverview } from '../../../log/overview.js';
 import type { Formats } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
-import type { TitledText } from './titled-text.js';
+import type { TitledText } from '../titled.js';
 
 /** What happens to a record as a whole. What is told beside it, such as that a todo was completed, is counted apart. */
 const WHOLE: readonly string[] = ['created', 'updated', 'deleted'];

@@ -13,7 +13,7 @@ import { addressOr, AN_ADDRESS } from '../people.js';
 import { IN_CHARGE, inCharge, otherwiseShape } from '../recipients.js';
 import { mentionsOf } from './mention.js';
 import { SERVICE_NAMES, SERVICES, type Mention, type Service, type ServiceName } from './services.js';
-import { cut, type Reader } from './template.js';
+import type { Reader } from './template.js';
 
 const A_PAYLOAD = 'an object of fields that the service knows, other than';
 

@@ -10,7 +10,7 @@ import { wordsFor } from '../../../words/words.js';
 import { nameInCharge, NO_BACKGROUND, whoseOf, type Background } from './background.js';
 import { changeInWords } from './change-words.js';
 import { dueOf, foldEvents } from './fold.js';
-import type { TitledText, Line } from './titled-text.js';
+import type { TitledText, Line } from '../titled.js';
 
 const NOTICE = 'changefeed.';
 const MOST_TYPES = 6;

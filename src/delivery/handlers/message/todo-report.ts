@@ -12,7 +12,8 @@ import type { EndpointWorld } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, subscriptionSchema, toSubscription } from '../options.js';
 import { chatShape, openChat, refuseText } from './chat.js';
-import { titledText, type TitledText } from './titled-text.js';
+import type { TitledText } from '../titled.js';
+import { titledText } from './titled-text.js';
 
 const { name, workspaces, language, retry, timeout } = subscriptionShape;
 const { url, allowHosts, disableAfter } = endpointShape;
