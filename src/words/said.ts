@@ -31,7 +31,27 @@ const SENTENCES = [
     ': {place} answered {status}: the receiver does not read {type}; set `format`.',
     ': {place}에서 {status}(으)로 답했습니다. 받는 쪽이 {type} 형식을 읽지 못하니 format을 정하세요.',
   ],
+  [': {place} answered {status} to the sender.', ': {place}에서 보내는 사람을 받아들이지 않았습니다({status}).'],
+  [': {place} answered {status} to the recipient.', ': {place}에서 받는 사람을 받아들이지 않았습니다({status}).'],
+  [': {place} answered {status} to the mail.', ': {place}에서 메일을 받아들이지 않았습니다({status}).'],
+  [
+    ' does not accept the user and the password of server ({status}).',
+    '에서 server의 사용자와 비밀번호를 받아들이지 않습니다({status}).',
+  ],
+  [' does not take a mail of this size.', '에서 이 크기의 메일을 받지 않습니다.'],
+  [
+    ' offers no encryption that could be used (STARTTLS), and a password is not sent without; write smtps:// if it listens for that, or name the host in allowHosts.',
+    '에서 쓸 수 있는 암호화(STARTTLS)가 없어 비밀번호를 보내지 않았습니다. smtps:// 주소를 쓰거나, 믿을 수 있는 호스트면 allowHosts에 적으세요.',
+  ],
   [': {place} answered {status}.', ': {place}에서 {status}(으)로 답했습니다.'],
+  [
+    '{error} with a message of {count} characters (shown with LOG_LEVEL=debug)',
+    '{error} (메시지 {count}자, LOG_LEVEL=debug이면 로그에 나옵니다)',
+  ],
+  [
+    ' It said {count} characters (shown with LOG_LEVEL=debug)',
+    ' 받은 답 {count}자(LOG_LEVEL=debug이면 로그에 나옵니다)',
+  ],
   [' did not answer within {time}.', ': {time} 안에 답하지 않았습니다.'],
   ['was cancelled before it answered.', '답하기 전에 취소되었습니다.'],
   [' could not be reached ({reason}).', '에 연결할 수 없습니다({reason}).'],

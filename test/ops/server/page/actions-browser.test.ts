@@ -218,7 +218,7 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     await dialog.getByRole('button', { name: erase }).click();
     await dialog.locator('.notice').getByText(done).waitFor();
     // It is filed: what, when, and the mark by which decisions name it.
-    expect(await dialog.locator('pre').innerText()).toMatch(new RegExp(`${one}.*\\n.*\\n.*[0-9a-f]{16}`));
+    expect(await dialog.locator('pre').innerText()).toMatch(new RegExp(`${one}.*\\n.*\\n.*[\\w-]{22}`));
     await dialog.getByRole('button', { name: close }).click();
     await eventually(async () => expect(await page.locator('.event').count()).toBe(0));
     expect(complaints).toEqual([]);

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM, FITS, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
@@ -6,7 +7,19 @@ import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const BROKEN = 'the receiver is broken';
-const SECTIONS = ['changes', 'lists', 'subscriptions', 'rules', 'dead', 'todos', 'schema', 'problems'];
+const SECTIONS = [
+  'overview',
+  'changes',
+  'records',
+  'audit',
+  'lists',
+  'subscriptions',
+  'rules',
+  'dead',
+  'todos',
+  'schema',
+  'problems',
+];
 const WIDTHS = [
   {
     name: 'wide, English, light',
@@ -17,6 +30,13 @@ const WIDTHS = [
   },
   { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark', heading: '방금 변경된 내용' },
 ] as const;
+
+/** Sentences of another language on a Korean page. What a handler said itself, names of types, commands and addresses are no sentences. */
+async function englishIn(page: Page): Promise<string[]> {
+  const text = await page.locator('main').innerText();
+  const own = text.replaceAll(BROKEN, '').replaceAll(/changefeed( +[\w-]+)+/g, '');
+  return own.match(/[a-z]{2,} [a-z]{2,}[^\n]*/gi) ?? [];
+}
 
 describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
   const redis = useRedis();
@@ -193,6 +213,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
         await page.goto(`${url}/#/${section}`);
         await page.locator('main h1').waitFor();
         expect({ section, found: await seriousFindings(page) }).toEqual({ section, found: [] });
+        if (locale === 'ko-KR') expect({ section, english: await englishIn(page) }).toEqual({ section, english: [] });
         expect({ section, fits: await page.evaluate(FITS) }).toEqual({
           section,
           fits: true,
