@@ -16,6 +16,7 @@ import { history } from './history.js';
 import { latency } from './latency.js';
 import { many } from './many.js';
 import { memory } from './memory.js';
+import { dayOverview } from './overview.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
 import { receipts } from './receipts.js';
 import { rules } from './rules.js';
@@ -39,6 +40,7 @@ const BENCHES: readonly Bench[] = [
     scaling,
     filesOfAnEdit,
     history,
+    dayOverview,
     absence,
     receipts,
     rules,
