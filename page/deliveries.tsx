@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, pathOf, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
-import { Named, useCanAct, useNames } from './names.js';
+import { Named, useCanAct, useNames, useSaid } from './names.js';
 import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 import { SheetButtons } from './sheet.js';
@@ -138,7 +138,9 @@ const WORDS_IN_A_LIST = 60;
 /** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */
 export function Answer({ delivery, isNewest = false, isShort = !isNewest }: AnswerProps) {
   const { t, word, clock, took } = usePreferences();
-  const { outcome, at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
+  const { outcome, at, attempt, ms, status, reason, nextAttemptAt, digest, origin } = delivery;
+  const said = useSaid();
+  const words = delivery.words === null ? null : said(delivery.words);
   // At once, without a hitch: how long it took and the number of the answer are for who looks closer.
   const smooth = outcome === 'delivered' && attempt === 1 && status !== null;
   const parts = [

@@ -42,6 +42,13 @@ export function useNames(): (name: string) => string {
   return (name) => names.get(name)?.title ?? name;
 }
 
+/** A sentence of the service in the language of the page, with what it quotes by its name there. */
+export function useSaid(): (text: string) => string {
+  const { said } = usePreferences();
+  const nameOf = useNames();
+  return (text) => said(text).replace(/"([\w.-]{1,64})"/g, (_, name: string) => `"${nameOf(name)}"`);
+}
+
 /** Its title, and small what it sends to and its id. `plain`: without the id. */
 export function Named({ name, plain = false }: { name: string; plain?: boolean }) {
   const { word } = usePreferences();

@@ -31,7 +31,9 @@ interface Preferences extends Formats {
       | 'reason'
       | 'handler'
       | 'did'
-      | 'audit.outcome',
+      | 'audit.outcome'
+      | 'rules.did'
+      | 'role',
     name: string,
   ) => string;
   /** What a person calls a field: `peopleId` is `고객`. */

@@ -2,12 +2,13 @@
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, type Subscription } from './api.js';
-import { useNames } from './names.js';
+import { useNames, useSaid } from './names.js';
 import { usePreferences } from './preferences.js';
 
 /** Says whether it delivers, and if not, why. */
 export function State({ subscription }: { subscription: Subscription }) {
-  const { t, said, dateTime } = usePreferences();
+  const { t, dateTime } = usePreferences();
+  const said = useSaid();
   const { paused, failingSince, unreadable } = subscription;
   const state = paused !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
   const stateText =

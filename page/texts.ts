@@ -173,7 +173,7 @@ export const texts = {
   'subscriptions.title': ['Subscriptions', '받는 곳'],
   'subscriptions.intro': [
     'What receives the events, and how far each one is behind.',
-    '이벤트를 받는 받는 곳과 각각의 지연을 보여 줍니다.',
+    '이벤트를 받는 곳과 각각의 지연을 보여 줍니다.',
   ],
   'subscriptions.none': ['The configuration has no subscriptions.', '설정에 받는 곳이 없습니다.'],
   'sub.on': ['Receives', '받는 이벤트'],

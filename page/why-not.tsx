@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { act, messageOf, type Delivery, type Subscription } from './api.js';
 import { SendAgain, Why } from './deliveries.js';
 import { placeOf, useSettled } from './hooks.js';
-import { useNames } from './names.js';
+import { useNames, useSaid } from './names.js';
 import { Choice, TextField } from './parts.js';
 import { usePreferences } from './preferences.js';
 
@@ -49,14 +49,16 @@ export function WhyNot({ subscriptions }: { subscriptions: readonly Subscription
   return (
     <section class="card" aria-label={t('why.title')}>
       <h2>{t('why.title')}</h2>
-      <form class="fields" onSubmit={(event) => event.preventDefault()}>
-        <Choice
-          label={t('why.where')}
-          value={subscription.name}
-          onChoose={setChosen}
-          options={asked.map(({ name }) => [name, nameOf(name)])}
-        />
-        <TextField label={t('why.name')} value={search} onText={setSearch} />
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <div class="fields">
+          <Choice
+            label={t('why.where')}
+            value={subscription.name}
+            onChoose={setChosen}
+            options={asked.map(({ name }) => [name, nameOf(name)])}
+          />
+          <TextField label={t('why.name')} value={search} onText={setSearch} />
+        </div>
       </form>
       <div role="status">
         {settled.search !== '' &&
@@ -95,7 +97,8 @@ function Said({ deliveries, isPart, isPaused }: Answer & { isPaused: boolean }) 
 }
 
 function Became({ delivery, isPaused }: { delivery: Delivery; isPaused: boolean }): ComponentChildren {
-  const { t, said, word, dateTime } = usePreferences();
+  const { t, word, dateTime } = usePreferences();
+  const said = useSaid();
   const { outcome, at, reason, words, digest, refusedBy } = delivery;
   const when = at === null ? '' : dateTime(at);
   if (outcome === 'delivered')

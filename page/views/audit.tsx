@@ -52,7 +52,10 @@ function Line({ at, by, how, address, what, outcome, count, ...about }: Answered
     const text = String(value);
     if (what === 'rule') return nameOf(`rule-${text}`) === `rule-${text}` ? text : nameOf(`rule-${text}`);
     if (what === 'subscription') return nameOf(text);
-    return what === 'list' ? word('list', text) : text;
+    if (what === 'list') return word('list', text);
+    if (what === 'until') return dateTime(text);
+    if (what === 'did' || what === 'role') return word(what === 'did' ? 'rules.did' : 'role', text);
+    return text;
   };
   const facts = Object.entries(about)
     .flatMap(([what, values]) => [values].flat().map((value) => calledIn(what, value)))
@@ -61,7 +64,7 @@ function Line({ at, by, how, address, what, outcome, count, ...about }: Answered
     <tr>
       <td data-label={t('audit.when')}>{dateTime(at)}</td>
       <td data-label={t('audit.who')} class="wrap">
-        {by === '' ? t('audit.nobody') : by}{' '}
+        {by === '' ? t('audit.nobody') : word('role', by)}{' '}
         <span class="quiet">{[how, address].filter((one) => one !== '').join(', ')}</span>
       </td>
       <td data-label={t('audit.what')} class="wrap">

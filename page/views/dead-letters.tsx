@@ -4,7 +4,7 @@ import { Action } from '../action.js';
 import { act, messageOf, pathOf, type Answered, type SectionProps } from '../api.js';
 import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
-import { Named, useNames } from '../names.js';
+import { Named, useNames, useSaid } from '../names.js';
 import { Filter, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { SheetButtons } from '../sheet.js';
@@ -22,7 +22,8 @@ const LIMIT = 200;
 const MOST_OPEN = 5;
 
 export function DeadLetters({ status, again, canAct }: SectionProps) {
-  const { t, said, number } = usePreferences();
+  const { t, number } = usePreferences();
+  const said = useSaid();
   const nameOf = useNames();
   const { query } = usePlace();
   const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
@@ -143,7 +144,8 @@ interface GroupProps {
 }
 
 function Group({ group, canAct, isOnly, countOf, send }: GroupProps) {
-  const { t, said } = usePreferences();
+  const { t } = usePreferences();
+  const said = useSaid();
   const nameOf = useNames();
   const [first] = group;
   if (first === undefined) return null;
@@ -181,7 +183,8 @@ interface LetterProps {
 }
 
 function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct, send }: LetterProps) {
-  const { t, said, ago, dateTime } = usePreferences();
+  const { t, ago, dateTime } = usePreferences();
+  const said = useSaid();
   const now = useNow(5_000);
   return (
     <li class="letter">

@@ -6,6 +6,7 @@ import type { Language } from '../formats.js';
 import { act, pathOf, type About, type RulesAnswer, type SectionProps, type Subscription } from '../api.js';
 import { Answer, Outcome } from '../deliveries.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { useSaid } from '../names.js';
 import { Choice, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 import { draftOf, typesOf, type Draft, type RuleData } from '../rules/draft.js';
@@ -165,7 +166,8 @@ interface CardProps {
 
 /** It is on; whether it delivers is another question. */
 function Running({ runs }: { runs: Subscription }) {
-  const { t, said } = usePreferences();
+  const { t } = usePreferences();
+  const said = useSaid();
   const { failingSince, lastError, paused, unreadable, name, dead } = runs;
   const isWell = (paused?.reason ?? failingSince ?? unreadable) === null;
   return (
@@ -198,7 +200,7 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
   };
   return (
     <li class="card rule">
-      <h2>{ownName === '' ? <Sentence text={text} /> : ownName}</h2>
+      <h2>{ownName === '' ? <Sentence text={text} /> : <strong>{ownName}</strong>}</h2>
       {ownName !== '' && (
         <p class="quiet">
           <Sentence text={text} />
@@ -227,7 +229,7 @@ function Card({ rule, answer: { revision }, again, canAct, runs: running, readSt
           </Action>
         )}
         {canAct && enabled && runs && running !== undefined && <Switch subscription={running} again={readStatus} />}
-        {canAct && <SendOne rule={data} />}
+        {canAct && data.report === undefined && <SendOne rule={data} />}
         {enabled && <a href={placeOf('subscriptions', { name: subscription })}>{t('rules.receipts')}</a>}
         <History id={id} />
         {canAct && draft !== null && <a href={placeOf('rules', { rule: 'new', from: id })}>{t('rules.asNew')}</a>}

@@ -45,7 +45,7 @@ function changeFile(config: Config, { path, source, revision, change, held }: Ch
     return { outcome: 'refused', why };
   }
   if (file?.revision !== revision) return { outcome: 'changed' };
-  const changed = change(rules.map(({ data }) => data)).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const changed = change(rules.map(({ data }) => data));
   if (changed.length > MOST_RULES) return { outcome: 'refused', why: `There are ${MOST_RULES} rules already.` };
   return { outcome: replaceFile(path, `${JSON.stringify({ rules: changed.map(inOrder) }, null, 2)}\n`, held) };
 }

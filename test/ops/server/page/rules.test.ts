@@ -114,8 +114,8 @@ describe('rules on the page', () => {
     expect(saved).toMatchObject({ outcome: 'saved' });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       rules: [
-        { id: 'a', title: '등급 A', ...GRADE },
         { id: 'z', enabled: false, to: 'chat' },
+        { id: 'a', title: '등급 A', ...GRADE },
       ],
     });
     // It is whole, or the former one: nothing is left beside it.
