@@ -187,8 +187,6 @@ describe('message templates', () => {
     } as const;
     const data = { ...event.data, before: null, after: null, changes: [], schema };
     const changed = { ...event, type: 'crm.person.schema_changed', subject: 'schema:등급', data };
-    expect(usualMessage(changed, chatReader('slack', 'ko'))).toBe(
-      '*등급* – 고객 필드가 바뀜\n• 등급: string → number',
-    );
+    expect(usualMessage(changed, chatReader('slack', 'ko'))).toBe('*등급* – 고객 필드가 바뀜\n• 등급: string → number');
   });
 });
