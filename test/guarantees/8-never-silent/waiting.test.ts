@@ -96,11 +96,16 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     expect((await all.feed.status()).problems.map(({ kind }) => kind)).not.toContain('delivery.late');
     all.clock.skip(LATE_MS);
     // The service resumes a queue that nobody has paused: what waited may be handled before it is paused again.
-    const message = await isReported('delivery.late', all, async () => {
+    const waiting = async (): Promise<void> => {
       await pause();
       rename(crm);
+    };
+    await isReported('delivery.late', all, waiting);
+    await eventually(async () => {
+      await waiting();
+      const late = (await all.feed.status()).problems.find(({ kind }) => kind === 'delivery.late');
+      expect(late?.message).toMatch(/"ops": its oldest event has waited since .* changefeed resume ops/);
     });
-    expect(message).toMatch(/"ops": its oldest event has waited since .* changefeed resume ops/);
 
     await all.feed.resume('ops');
     await handledAll(all.feed);
