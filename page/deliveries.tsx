@@ -71,7 +71,7 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
   );
 }
 
-/** Of what has ended: what waits comes by itself, a dead letter is retried, and what is not selected is not for it. */
+/** What waits comes by itself, a dead letter is retried, and what is not selected is not for the receiver. */
 const ENDED: readonly Delivery['outcome'][] = ['delivered', 'skipped', 'no receipt'];
 
 /** One event once more, to one receiver. */

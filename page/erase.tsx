@@ -24,7 +24,7 @@ type Erased = Answered<'erase'>;
 
 const MOST_SHOWN = 10;
 
-/** Of the record of an event. */
+/** Erases the record of an event. */
 export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }) {
   const { workspace, subject: id, title } = event;
   const list = erasing.listOf(event);

@@ -21,7 +21,7 @@ export const mute = defineAction({
   route: 'POST /api/subscriptions/:subscription/mute',
   about: [
     'Says nothing more of a record in the messages of a subscription, for a time or until it is unmuted.',
-    '구독의 메시지에서 이 레코드를 알리지 않습니다. 정한 때까지, 또는 해제할 때까지.',
+    '받는 곳의 메시지에서 이 레코드를 알리지 않습니다. 정한 때까지, 또는 해제할 때까지.',
   ],
   input: z.strictObject({
     ...record,
@@ -69,7 +69,7 @@ export const listMuted = defineAction({
   id: 'listMuted',
   on: 'subscriptions',
   route: 'GET /api/subscriptions/:subscription/muted',
-  about: ['The records of which a subscription says nothing.', '구독이 알리지 않는 레코드.'],
+  about: ['The records of which a subscription says nothing.', '받는 곳이 알리지 않는 레코드.'],
   input: z.strictObject({ subscription }),
   answer: mutedRecords,
   run: async ({ subscription: name }, { feed }) => readableTexts({ muted: await feed.lists.muted(name) }),

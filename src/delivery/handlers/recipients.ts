@@ -1,7 +1,7 @@
 /** What is sent to the person in charge: who it is, the part of a digest that is theirs, and several sendings as one delivery. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { personInCharge, type PersonInCharge } from '../../events/person-in-charge.js';
+import { personOf, type PersonInCharge } from '../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isPermanent } from './errors.js';
 import type { DigestContext, DigestSummary, HandleResult } from './handler.js';
@@ -21,11 +21,6 @@ export const otherwiseShape = {
 };
 
 export const NOBODY = { skipped: 'no-address' } as const;
-
-export function personOf({ data }: ChangeEvent): PersonInCharge | null {
-  const record = data.after ?? data.before;
-  return record === null ? null : personInCharge(record);
-}
 
 interface Directory {
   /** Which of a person's addresses counts. */

@@ -1,7 +1,7 @@
 /** What a digest says of many events, added up one by one: none but the first are kept. Pure. */
 import { timeOfLogId } from '../../events/log-id.js';
 import { objectOf } from '../../events/envelope.js';
-import { personInCharge } from '../../events/person-in-charge.js';
+import { personOf } from '../../events/person-in-charge.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import type { DigestEnd, DigestSummary } from './handler.js';
 import { isoTime } from '../../kit/clock.js';
@@ -45,8 +45,7 @@ export class DigestSums {
     if (this.#first.length < NAMED) this.#first.push(event);
     this.#addToRecord(event);
     this.#types.set(event.type, (this.#types.get(event.type) ?? 0) + 1);
-    const record = event.data.after ?? event.data.before;
-    const person = record === null ? null : personInCharge(record);
+    const person = personOf(event);
     if (person === null) return;
     const { id } = person;
     const known = this.#people.get(id);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
 import { objectOf } from '../../../events/envelope.js';
+import { personOf } from '../../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { requireOptionalPackage } from '../../../kit/optional-package.js';
 import { duration, listOf, strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
@@ -29,7 +30,6 @@ import {
   NOBODY,
   otherwiseShape,
   partsOf,
-  personOf,
   sendAll,
   sendParts,
 } from '../recipients.js';

@@ -3,7 +3,7 @@ import type { ListName } from '../../../crm/lists/lists.js';
 import type { CrmRecord } from '../../../crm/record.js';
 import { nameItBelongsTo } from '../../../events/about.js';
 import { titleOfRecord } from '../../../events/describe.js';
-import { personInCharge } from '../../../events/person-in-charge.js';
+import { personOf } from '../../../events/person-in-charge.js';
 import { titlesOfRelated } from '../../../events/related.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import type { HandlerContext } from '../handler.js';
@@ -83,8 +83,7 @@ export function whoseOf(event: ChangeEvent, { ownerOf }: Background): string[] {
 }
 
 /** Null where nobody is in charge, and where only an id is known, which says nothing to a reader. */
-export function nameInCharge({ data: { after, before } }: ChangeEvent): string | null {
-  const record = after ?? before;
-  const person = record === null ? null : personInCharge(record);
+export function nameInCharge(event: ChangeEvent): string | null {
+  const person = personOf(event);
   return person === null || person.name === person.id ? null : person.name;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
 import type { ListName } from '../../../crm/lists/lists.js';
+import { personOf } from '../../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import type { DigestContext, DigestSummary, HandlerContext, Subscription } from '../handler.js';
 import type { PersonAddresses } from '../people.js';
@@ -11,7 +12,7 @@ import { defineKind } from '../kind.js';
 import { digestShape } from '../digest.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../../words/format.js';
-import { addressFor, IN_CHARGE, NOBODY, partsOf, personOf, sendParts } from '../recipients.js';
+import { addressFor, IN_CHARGE, NOBODY, partsOf, sendParts } from '../recipients.js';
 import { readBackground } from './background.js';
 import { blocksOf, type ButtonsOf } from './buttons.js';
 import { aboutShape, chatShape, openChat, refuseText, type Saying } from './chat.js';
