@@ -44,6 +44,7 @@ export function createWorkers(
   return {
     dispatch,
     handlers: parts.handle,
+    poller: parts.poll,
     get progress(): Progress {
       return progress;
     },

@@ -9,6 +9,8 @@ import { Cluster, parseRedisUrl, type Redis } from '../src/redis/client.js';
 import { Capacity } from '../src/kit/capacity.js';
 import type { Clock } from '../src/kit/clock.js';
 import { limitRepeats } from '../src/ops/log.js';
+import { createWorkspaceBook, type WorkspaceBook } from '../src/ops/workspaces/book.js';
+import { createKeyring, type Keyring } from '../src/ops/workspaces/seal.js';
 import type { Log } from '../src/kit/log.js';
 import type { LoopBoard } from '../src/kit/loop.js';
 import { openRedis, type OpenedRedis } from '../src/redis/private/open.js';
@@ -28,6 +30,11 @@ export interface AppContext {
   configReadAtMs: number;
   /** Those of the configuration: the same array as long as the process runs, in which rules come and go. */
   subscriptions: readonly Subscription[];
+  /** Those of the configuration as it was read: all others come and go (service/running-workspaces.ts). */
+  ofFile: ReadonlySet<string>;
+  /** Opens the tokens of workspaces that came at run time; null: none can come. */
+  keyring: Keyring | null;
+  book: WorkspaceBook;
   /** From now on these are the rules of the configuration. */
   setRules: (rules: NonNullable<Config['rules']>) => void;
   keys: Keys;
@@ -61,7 +68,7 @@ export async function openContext(options: {
   signal?: AbortSignal | undefined;
 }): Promise<Omit<OpenedContext, 'measure'>> {
   const { configReadAtMs, stateDir, temporary, clock, signal } = options;
-  const { config, ...changing } = withChangingRules(options.config);
+  const { config, ...changing } = withChanging(options.config);
   const queueTelemetry = await openTelemetry(config);
   const { url, options: own } = config.redis;
   const opened = await openRedis({ url, own, stateDir, temporary, log: options.log, signal });
@@ -78,8 +85,7 @@ export async function openContext(options: {
   });
   const log = watch.quieted(limitRepeats(options.log, clock));
   const redis = connections.general();
-  const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
-  const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => lists.get(name) ?? [] });
+  const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => listsOf(config, name) });
   // Maybe another or a restarted server: look at each workspace first. A cluster is ready once, then refreshes.
   redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
     for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.look(name).catch(() => undefined);
@@ -87,6 +93,7 @@ export async function openContext(options: {
   return {
     ...{ config, ...changing, configReadAtMs },
     keys,
+    book: createWorkspaceBook({ redis, keys }),
     redis,
     connect: connections.patient,
     events: createLogReader({ redis, keys, connect: connections.patient, guard }),
@@ -112,9 +119,11 @@ export async function openContext(options: {
   };
 }
 
-function withChangingRules(given: Config): Pick<AppContext, 'config' | 'subscriptions' | 'setRules'> {
+/** Rules and workspaces come and go while the process runs: the arrays of the configuration are the same ones for as long. */
+function withChanging(given: Config): Pick<AppContext, 'config' | 'subscriptions' | 'setRules' | 'ofFile' | 'keyring'> {
   const subscriptions = [...given.subscriptions];
-  const config: Omit<Config, 'rules'> & { rules: Config['rules'] } = { ...given, subscriptions };
+  const workspaces = [...given.workspaces];
+  const config: Omit<Config, 'rules'> & { rules: Config['rules'] } = { ...given, subscriptions, workspaces };
   const setRules = (rules: NonNullable<Config['rules']>): void => {
     const { taken } = knownTo(config);
     const others = subscriptions.filter(({ name }) => taken.includes(name));
@@ -126,11 +135,19 @@ function withChangingRules(given: Config): Pick<AppContext, 'config' | 'subscrip
     );
     config.rules = rules;
   };
-  return { config, subscriptions, setRules };
+  const ofFile = new Set(workspaces.map(({ name }) => name));
+  return {
+    config,
+    subscriptions,
+    setRules,
+    ofFile,
+    keyring: given.key === undefined ? null : createKeyring(given.key),
+  };
 }
 
-function listsOf({ lists }: Config['workspaces'][number]): string[] {
-  return Object.values(lists).map(({ descriptor }) => descriptor.name);
+function listsOf({ workspaces }: Config, name: string): string[] {
+  const found = workspaces.find((one) => one.name === name);
+  return Object.values(found?.lists ?? {}).map(({ descriptor }) => descriptor.name);
 }
 
 /** @throws ChangefeedError CF_CONFIG_INVALID when `bullmq-otel` is not installed */

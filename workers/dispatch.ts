@@ -4,6 +4,7 @@ import type { ListName } from '../src/crm/lists/lists.js';
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailOptions } from '../src/delivery/ask/tail.js';
 import { runLoop } from '../src/kit/loop.js';
+import { DEFAULT_TIME_ZONE } from '../src/kit/schema/fields.js';
 import type { ReceiptStore } from '../src/delivery/receipts/receipts.js';
 import { trimLog } from '../src/delivery/run/retention.js';
 import { createListStates } from '../src/feed/store/list-states.js';
@@ -19,8 +20,8 @@ export type DispatchRole = ReturnType<typeof dispatchRole>;
 
 export function dispatchRole(context: AppContext, workspaces: Workspaces) {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
-  const timeZoneOf = (name: string): string => workspaces.get(name).config.timeZone;
-  const list = (name: string, list: ListName) => workspaces.get(name).lists.get(list) ?? null;
+  const timeZoneOf = (name: string): string => workspaces.find(name)?.config.timeZone ?? DEFAULT_TIME_ZONE;
+  const list = (name: string, list: ListName) => workspaces.find(name)?.lists.get(list) ?? null;
   const stores = createDeliveryStores(context);
   const dispatcher = createDispatcher({
     ...context,

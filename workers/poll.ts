@@ -28,31 +28,45 @@ interface Turn {
 }
 
 /** One loop per list. The lease decides which process sweeps. Redis keeps the last sweeps' times, not the schedule. */
-export function pollRole(context: AppContext, workspaces: Workspaces): Part {
+export function pollRole(context: AppContext, workspaces: Workspaces) {
   const { watch, log, clock, loops } = context;
-  const stopping = new AbortController();
-  let running: readonly Promise<void>[] = [];
-  const poll = (workspace: Workspace, list: ListName): Promise<void> => {
+  const running = new Map<string, { stop: AbortController; ended: Promise<unknown> }>();
+  let isStarted = false;
+  const poll = (workspace: Workspace, list: ListName, signal: AbortSignal): Promise<void> => {
     workspace.asked.begin(list, listIn(workspace, list));
     return runLoop({
       name: `poll ${workspace.name} ${list}`,
-      run: (signal, alive) => takeTurn(context, workspace, { list, signal, alive }),
-      ready: (signal) => watch.untilUsable(signal),
-      ...{ signal: stopping.signal, stallMs: STALL_MS, log, clock, loops },
+      run: (turn, alive) => takeTurn(context, workspace, { list, signal: turn, alive }),
+      ready: (within) => watch.untilUsable(within),
+      ...{ signal, stallMs: STALL_MS, log, clock, loops },
     });
+  };
+  const add = (workspace: Workspace): void => {
+    if (!isStarted || workspace.state !== 'active') return;
+    const stop = new AbortController();
+    const lists = enabledLists(workspace.config).map((list) => poll(workspace, list, stop.signal));
+    running.set(workspace.name, { stop, ended: Promise.all(lists) });
+  };
+  /** Aborts running sweeps; their checkpoints are kept. */
+  const remove = async (name: string): Promise<void> => {
+    const one = running.get(name);
+    one?.stop.abort(new Error('The poller is stopping.'));
+    await one?.ended;
+    running.delete(name);
   };
   return {
     name: 'poller',
     start() {
-      running = workspaces.all().flatMap((one) => enabledLists(one.config).map((list) => poll(one, list)));
+      isStarted = true;
+      workspaces.all().forEach(add);
       return Promise.resolve();
     },
-    /** Aborts running sweeps; their checkpoints are kept. */
+    ...{ add, remove },
     async stop() {
-      stopping.abort(new Error('The poller is stopping.'));
-      await Promise.all(running);
+      isStarted = false;
+      await Promise.all([...running.keys()].map(remove));
     },
-  };
+  } satisfies Part & Record<string, unknown>;
 }
 
 /** @returns how long to wait before the list's times are read again, in ms */

@@ -1,6 +1,6 @@
 /** Sweeps that a person or a program asks for, and what each does around `sweepList`. No role is needed. */
 import type { ListName } from '../src/crm/lists/lists.js';
-import { ChangefeedError } from '../src/kit/errors.js';
+import { ChangefeedError, usage } from '../src/kit/errors.js';
 import type { SweepProgress } from '../src/feed/list/list.js';
 import { sweepList, type SweepResult } from '../src/feed/list/loop.js';
 import type { Shortcuts } from '../src/feed/list/shortcuts/shortcuts.js';
@@ -31,7 +31,10 @@ export async function sweepNow(
   workspaces: Workspaces,
   { workspace, lists, ...options }: SweepCall = {},
 ): Promise<ListSweep[]> {
-  const chosen = workspace === undefined ? workspaces.all() : [workspaces.get(workspace)];
+  const active = ({ state }: Workspace): boolean => state === 'active';
+  const chosen = workspace === undefined ? workspaces.all().filter(active) : [workspaces.get(workspace)];
+  const [resting] = chosen.filter((one) => !active(one));
+  if (resting !== undefined) throw usage(`sweep: the workspace "${resting.name}" is ${resting.state}.`);
   const sweeps = chosen.flatMap((one) =>
     listsToSweep(one, lists, chosen).map((list) => sweepOneNow(context, one, { ...options, list })),
   );

@@ -49,7 +49,7 @@ export function tellOfWorkspaces(context: AppContext, workspaces: Workspaces, si
     name: 'unchanged records',
     async run(_turn, alive) {
       for (const workspace of workspaces.all()) {
-        await tell(workspace);
+        if (workspace.state === 'active') await tell(workspace);
         alive();
       }
       return TURN_MS;

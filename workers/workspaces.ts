@@ -36,38 +36,74 @@ import { createSweepLog } from '../src/feed/list/sweep-log.js';
 import { ListShortcuts, type Shortcuts } from '../src/feed/list/shortcuts/shortcuts.js';
 import type { AppContext } from './context.js';
 
+/** `paused`, and `removed` until it is erased: not polled, and its events are delivered. */
+export type WorkspaceState = 'active' | 'paused' | 'removed';
+
 type ListWithRules = ListConfig & Pace & { rules: Rules };
 
 export type Workspace = ReturnType<typeof openWorkspace>;
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
-  const byName = new Map(
-    context.config.workspaces.map((config) => [config.name, openWorkspace(context, config, attempts)]),
-  );
-  const names = [...byName.keys()];
+  const configs = context.config.workspaces as WorkspaceConfig[];
+  const byName = new Map<string, Workspace>();
+  /** The same array as long as the process runs. */
+  const names: string[] = [];
+  const drop = (name: string): Workspace | undefined => {
+    const found = byName.get(name);
+    byName.delete(name);
+    for (const [all, at] of [
+      [names, names.indexOf(name)],
+      [configs, configs.findIndex((one) => one.name === name)],
+    ] as const)
+      if (at !== -1) all.splice(at, 1);
+    return found;
+  };
+  /** In place of the one of that name. */
+  const put = (config: WorkspaceConfig, state: WorkspaceState = 'active'): Workspace => {
+    const opened = openWorkspace(context, config, { attempts, state });
+    drop(config.name);
+    byName.set(config.name, opened);
+    names.push(config.name);
+    configs.push(config);
+    return opened;
+  };
+  for (const config of [...configs]) put(config);
   const get = (name: string): Workspace => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    throw usage(`There is no workspace "${name}". The configuration names ${names.join(', ')}.`);
+    throw usage(names.length === 0 ? NONE_YET : `There is no workspace "${name}". There are ${named(names)}.`);
   };
   return {
-    names,
+    ...{ names, put },
     all: (): Workspace[] => [...byName.values()],
     /** @throws ChangefeedError CF_USAGE when there is no such workspace */
     get,
+    find: (name: string): Workspace | undefined => byName.get(name),
     /** @throws ChangefeedError CF_USAGE when there is no such workspace, or several and no name */
     choose(name: string | undefined): Workspace {
       const [first, second] = names;
       if (name !== undefined) return get(name);
       if (first !== undefined && second === undefined) return get(first);
-      throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
+      throw usage(first === undefined ? NONE_YET : `Which workspace? Name one of ${named(names)} with --workspace.`);
+    },
+    async remove(name: string): Promise<void> {
+      await drop(name)?.api.close();
     },
     surroundingsOf: (name: string): Surroundings => byName.get(name)?.surroundings ?? NO_SURROUNDINGS,
     async close(): Promise<void> {
       await Promise.all([...byName.values()].map(({ api }) => api.close()));
     },
   };
+}
+
+const NONE_YET = 'There is no workspace yet: "changefeed workspaces put" adds one.';
+const MOST_NAMED = 20;
+
+/** All of some hundred would hide the sentence. */
+function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return [names.slice(0, MOST_NAMED).join(', '), ...(more > 0 ? [`${more} more`] : [])].join(' and ');
 }
 
 /** The configuration may no longer name a workspace whose events are still in the queues. */
@@ -132,7 +168,13 @@ function surroundings(
   };
 }
 
-function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: number | undefined) {
+interface Opened {
+  attempts: number | undefined;
+  /** Only an active one is polled. */
+  state: WorkspaceState;
+}
+
+function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts, state }: Opened) {
   const { redis, keys, guard, clock, log, measure, unfinished } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone, history } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
@@ -168,9 +210,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
   const actors = createActors({ ...named, credits: createCreditStore(scope), apartMs: api.clockApartMs });
   const written = { actors, unfinished, onEvents: afterCommit(context, named) };
   return {
-    name,
-    config,
-    api,
+    ...{ name, config, state, api },
     /** Shared by all processes. */
     budget,
     store,

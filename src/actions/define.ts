@@ -55,7 +55,7 @@ export interface Action<
   readonly id: string;
   readonly on: (typeof NOUNS)[number];
   /** Names with `:` in the path are fields of the input; the others are in the body or the query. */
-  readonly route: `${'GET' | 'POST'} /api/${string}`;
+  readonly route: `${'GET' | 'POST' | 'PUT'} /api/${string}`;
   /** Says what it does, in English and Korean. */
   readonly about: readonly [en: string, ko: string];
   readonly input: Input;

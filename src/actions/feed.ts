@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import type { Role } from '../../workers/all.js';
 import type { ListSweep, SweepCall } from '../../workers/sweeps.js';
+import type { WorkspaceInput } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { TodoRows, TodosReport } from '../crm/todo-counts.js';
@@ -105,6 +106,50 @@ export interface Invitations {
   list(): Promise<Invitation[]>;
   /** Ends a token and its sessions. @returns whether there was one of this name */
   revoke(name: string): Promise<boolean>;
+}
+
+/** A workspace of the configuration, or one that came at run time. Its token is never shown. */
+export interface HostedWorkspace {
+  name: string;
+  /** Null: what is stored of it cannot be read. */
+  baseUrl: string | null;
+  from: 'configuration' | 'run time';
+  /** Only an `active` one is polled. `removed`: it can be put back until `eraseAt`; `erasing`: not any more. */
+  state: 'active' | 'paused' | 'removed' | 'erasing';
+  /** ISO 8601: since when it is in this state; null: it is in the configuration. */
+  since: string | null;
+  /** ISO 8601: when everything of it is erased; null: it stays. */
+  eraseAt: string | null;
+  /** Why it does not run as it was put; null where it does. */
+  problem: string | null;
+}
+
+/**
+ * Workspaces that come and go while the service runs. Every process takes a change over within 2 s, and no other workspace notices. Tokens are
+ * stored encrypted with `key` of the configuration (`CHANGEFEED_KEY`); without one, each change is rejected with CF_USAGE.
+ */
+export interface HostedWorkspaces {
+  /**
+   * Adds a workspace, or replaces its options: those of a workspace of the configuration. One that was removed goes on where it was.
+   * @param options without `token`, it keeps the one it has had for the same `baseUrl`
+   * @throws ChangefeedError CF_CONFIG_INVALID, CF_USAGE also for a name of the configuration, CF_WORKSPACE_BUSY while it is erased
+   */
+  put(name: string, options: WorkspaceInput): Promise<HostedWorkspace & { did: 'created' | 'changed' | 'put back' }>;
+  /** Gives it another token. @throws ChangefeedError CF_USAGE, CF_CONFIG_INVALID */
+  rotate(name: string, token: string): Promise<HostedWorkspace>;
+  /** Stops polling; what was found is delivered. @throws ChangefeedError CF_USAGE */
+  pause(name: string): Promise<HostedWorkspace>;
+  /** @throws ChangefeedError CF_USAGE */
+  resume(name: string): Promise<HostedWorkspace>;
+  /**
+   * Stops polling at once, delivers what is under way, and after seven days erases everything of it.
+   * @param options `now`: erases it now, with what waits for subscriptions
+   * @returns `keys`: how many keys of Redis were erased; null: not yet
+   * @throws ChangefeedError CF_USAGE, CF_WORKSPACE_BUSY
+   */
+  remove(name: string, options?: { now?: boolean | undefined }): Promise<HostedWorkspace & { keys: number | null }>;
+  /** All, by name: those of the configuration too. */
+  list(): Promise<HostedWorkspace[]>;
 }
 
 /** What a record was, and who changed it. */
@@ -303,6 +348,8 @@ export interface Changefeed extends Forgetting, Histories {
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Who may sign in to the status page with a token of their own. */
   readonly invites: Invitations;
+  /** Workspaces that come and go while the service runs. */
+  readonly workspaces: HostedWorkspaces;
   /** Questions and decisions about single lists. */
   readonly lists: Inspector;
 }

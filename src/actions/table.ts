@@ -11,6 +11,14 @@ import * as overview from './overview.js';
 import * as related from './related.js';
 import * as rules from './rules.js';
 import * as subscriptions from './subscriptions.js';
+import {
+  listWorkspaces,
+  pauseWorkspace,
+  putWorkspace,
+  removeWorkspace,
+  resumeWorkspace,
+  rotateWorkspace,
+} from './workspaces.js';
 
 /** By their names in code, which the page calls them by. */
 export const TABLE = {
@@ -25,6 +33,7 @@ export const TABLE = {
   ...history,
   ...overview,
   ...related,
+  ...{ listWorkspaces, putWorkspace, rotateWorkspace, pauseWorkspace, resumeWorkspace, removeWorkspace },
 };
 export type Table = typeof TABLE;
 

@@ -16,10 +16,12 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
   'workspaces[0].token': 'CHANGEFEED_TOKEN',
 };
 
-/** CHANGEFEED_HTTP_HOST, _PORT and _TOKEN win over the configuration, as REDIS_URL does: an image is made once and runs in many places. */
-export function withHttpOfEnvironment(raw: unknown, env: Env): unknown {
-  const [host, port, token] = ['HOST', 'PORT', 'TOKEN'].map((name) => variableIn(env, `CHANGEFEED_HTTP_${name}`));
-  if (!isObject(raw) || (host ?? port ?? token) === undefined) return raw;
+/** CHANGEFEED_KEY, and CHANGEFEED_HTTP_HOST, _PORT and _TOKEN win over the configuration, as REDIS_URL does: an image is made once and runs in many places. */
+export function withEnvironment(raw: unknown, env: Env): unknown {
+  const [key, host, port, token] = ['KEY', 'HTTP_HOST', 'HTTP_PORT', 'HTTP_TOKEN'].map((name) =>
+    variableIn(env, `CHANGEFEED_${name}`),
+  );
+  if (!isObject(raw) || (key ?? host ?? port ?? token) === undefined) return raw;
   const http = isObject(raw['http']) ? raw['http'] : {};
   const tokens = isObject(http['tokens']) ? http['tokens'] : {};
   const given = {
@@ -28,22 +30,22 @@ export function withHttpOfEnvironment(raw: unknown, env: Env): unknown {
     ...(port !== undefined && { port: /^\d+$/.test(port) ? Number(port) : port }),
     ...(token !== undefined && { tokens: { ...tokens, operate: token } }),
   };
-  return { ...raw, http: { ...http, ...given } };
+  return { ...raw, ...(key !== undefined && { key }), http: { ...http, ...given } };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** One workspace `default`, its events as lines on standard output. */
+/** One workspace `default`, or with a key alone none yet; its events as lines on standard output. */
 export function configFromEnvironment(env: Env): Config {
+  const [baseUrl, token] = [variableIn(env, 'CHANGEFEED_BASE_URL'), variableIn(env, 'CHANGEFEED_TOKEN')];
+  const comeLater = (baseUrl ?? token) === undefined && variableIn(env, 'CHANGEFEED_KEY') !== undefined;
   const raw = {
-    workspaces: [
-      { name: 'default', baseUrl: variableIn(env, 'CHANGEFEED_BASE_URL'), token: variableIn(env, 'CHANGEFEED_TOKEN') },
-    ],
+    workspaces: comeLater ? [] : [{ name: 'default', baseUrl, token }],
     subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
   };
-  return parseConfig(withHttpOfEnvironment(raw, env), {
+  return parseConfig(withEnvironment(raw, env), {
     source:
       'No configuration file was found ("changefeed init" writes one, "changefeed demo" needs none), and the environment variables do not replace one',
     redisUrl: variableIn(env, 'REDIS_URL'),

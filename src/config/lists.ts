@@ -127,11 +127,20 @@ export function listsOf(workspaces: readonly WithLists[]): Lists {
   const further = new Map<string, ListDescriptor>();
   for (const { lists } of workspaces) {
     for (const { descriptor } of Object.values(lists)) {
-      if (!(LIST_NAMES as readonly string[]).includes(descriptor.name) && !further.has(descriptor.name))
-        further.set(descriptor.name, descriptor);
+      if (!isBuiltIn(descriptor.name) && !further.has(descriptor.name)) further.set(descriptor.name, descriptor);
     }
   }
   return createLists([...further.values()]);
+}
+
+/** What subscriptions may select: a workspace that comes at run time may have any ready-made list. */
+export function knownLists({ workspaces, key }: { workspaces: readonly WithLists[]; key?: string | undefined }): Lists {
+  const lists = listsOf(workspaces);
+  if (key === undefined) return lists;
+  const more = readyMadeLists.all.filter(({ name, object }) =>
+    [lists.parse(name), lists.byObject(object)].every((one) => one === undefined),
+  );
+  return listsFrom([...lists.all, ...more]);
 }
 
 export function polledLists(
@@ -139,6 +148,10 @@ export function polledLists(
 ): Lists {
   const polled = Object.values(lists).filter(({ enabled }) => enabled);
   return listsFrom(polled.map(({ descriptor }) => descriptor));
+}
+
+function isBuiltIn(name: string): boolean {
+  return (LIST_NAMES as readonly string[]).includes(name);
 }
 
 const WHY_ONE = {

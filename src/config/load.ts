@@ -7,7 +7,7 @@ import { variableIn } from '../kit/schema/env-variable.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
-import { configFromEnvironment, envValue, replaceVariables, withHttpOfEnvironment, type Env } from './env.js';
+import { configFromEnvironment, envValue, replaceVariables, withEnvironment, type Env } from './env.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
 import { parseConfig, type ParseOptions } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
@@ -64,7 +64,7 @@ export async function loadWith(
   const { raw, files, ...found } = await readFile(file, { cwd, env, library });
   const redisUrl = variableIn(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
-  const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
+  const config = parseConfig(withEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
   return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };
 }
 

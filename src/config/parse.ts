@@ -9,7 +9,7 @@ import { selectionProblems, unknownWord, withLists, workspaceProblems } from '..
 import { isLoopback } from '../kit/schema/addresses.js';
 import { problemsOf, type Explained } from '../kit/schema/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
-import { listsOf, listsThatDisagree } from './lists.js';
+import { knownLists, listsOf, listsThatDisagree } from './lists.js';
 import { parseRules, readRulesFile, saysNothing, type KnownToRules, type Rule, type RulesFile } from './rules.js';
 import { configError, problemsText, type LocatedProblem, type Place } from './report.js';
 import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';
@@ -51,8 +51,8 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     const found = result.error.issues.flatMap((issue) => problemsOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...found, ...problems]);
   }
-  const { workspaces, destinations, people, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
-  const lists = listsOf(workspaces);
+  const { workspaces, key, destinations, people, redis, log, deadLetters, audit, serve, http, telemetry } = result.data;
+  const lists = knownLists(result.data);
   const path = result.data.rules === undefined ? null : resolve(folder, result.data.rules);
   const file = path === null ? null : rulesFileOf(path, nameOf(path), options);
   const tokens = workspaceTokens('token', serve?.token, workspaces);
@@ -61,7 +61,8 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     ...destinationProblems(destinations),
     ...repeated(workspaces.map((one, index) => ({ one, path: ['workspaces', index] }))),
     ...repeated(subscriptions),
-    ...subscriptions.flatMap(({ one, path }) => workspaceProblems(one, workspaces, path)),
+    ...(key === undefined ? subscriptions : []).flatMap(({ one, path }) => workspaceProblems(one, workspaces, path)),
+    ...(key === undefined && workspaces.length === 0 ? [NO_WORKSPACE] : []),
     ...listsThatDisagree(workspaces, 'object'),
     ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
     ...subscriptions.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
@@ -74,10 +75,11 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
   const taken = subscriptions.map(({ one }) => one.name);
-  const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, lists, taken }, options);
+  const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, key, lists, taken }, options);
   const { cluster, ...others } = redis;
   return {
     workspaces,
+    key,
     subscriptions: [
       ...subscriptions.map(({ one }) => withLists(one, lists)),
       ...ruled.flatMap(({ enabled, subscription }) => (enabled ? [subscription] : [])),
@@ -173,10 +175,16 @@ function repeated(all: readonly Placed<{ name: string }>[]): ConfigProblem[] {
 }
 
 /** A link for what the workspace does not have would never be seen. */
-function linkProblems(workspace: WorkspaceConfig, path: Path): ConfigProblem[] {
+export function linkProblems(workspace: WorkspaceConfig, path: Path): ConfigProblem[] {
   const lists = listsOf([workspace]);
   return Object.keys(workspace.links).flatMap((word) => unknownWord(word, lists, [...path, word]));
 }
+
+const NO_WORKSPACE = {
+  path: ['workspaces'],
+  problem: 'found none, and no key, without which none can come at run time; allowed: one or more, or a key',
+  suggestion: 'Set CHANGEFEED_KEY (openssl rand -base64 32), or name a workspace.',
+};
 
 const TWO_ADDRESSES = { path: ['redis', 'cluster'], problem: 'found it next to url; allowed: one of them' };
 

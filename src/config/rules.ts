@@ -21,7 +21,7 @@ import { matching, strictOptions, text, yesOrNo } from '../kit/schema/fields.js'
 import { problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
-import { listsOf } from './lists.js';
+import { knownLists } from './lists.js';
 import type { LocatedProblem, Place } from './report.js';
 import type { Config } from './schema.js';
 
@@ -116,6 +116,8 @@ export interface RulesFile {
 export interface KnownToRules {
   destinations: Readonly<Record<string, Destination>>;
   workspaces: readonly { name: string }[];
+  /** With a key, further workspaces come at run time. */
+  key?: string | undefined;
   lists: Lists;
   /** The names of all other subscriptions. */
   taken: readonly string[];
@@ -143,10 +145,10 @@ export function readOrNothing({ rules }: Config): RulesFile | null {
   }
 }
 
-export function knownTo({ rules, destinations, workspaces, subscriptions }: Config): KnownToRules {
+export function knownTo({ rules, destinations, workspaces, key, subscriptions }: Config): KnownToRules {
   const ruled = new Set(rules?.all.map(({ subscription }) => subscription.name));
   const taken = subscriptions.map(({ name }) => name).filter((name) => !ruled.has(name));
-  return { destinations, workspaces, lists: listsOf(workspaces), taken };
+  return { destinations, workspaces, key, lists: knownLists({ workspaces, key }), taken };
 }
 
 /** The rules as the file has them now: it may have changed since the configuration was read. */
@@ -212,7 +214,8 @@ export function buildRule(
     if (found.length > 0) return { problems: found.map((one) => ({ owner, ...one })) };
     const built = builtFrom(known.destinations[to], subscription);
     if (built === null) return { problems: [{ owner, path: ['to'], problem: `"${to}" takes no reports` }] };
-    const wrong = [...selectionProblems(built, known.lists, []), ...workspaceProblems(built, known.workspaces, [])];
+    const unknown = known.key === undefined ? workspaceProblems(built, known.workspaces, []) : [];
+    const wrong = [...selectionProblems(built, known.lists, []), ...unknown];
     if (wrong.length > 0) return { problems: wrong.map((one) => ({ ...one, owner })) };
     const named = { ...withLists(built, known.lists), title: title ?? id, to };
     return { rule: { id, enabled, data: data as RuleData, subscription: named } };

@@ -76,6 +76,10 @@ function createReading(withQueues: () => DispatcherOptions & { queues: Queues })
     add: async (subscription: Subscription, configReadAtMs: number) => await readers?.add(subscription, configReadAtMs),
     /** Resolves when this process enters nothing more of the log for it. */
     remove: async (name: string) => await readers?.remove(name),
+    /** One that comes while the dispatcher runs. Each subscription begins at its `start`; `now` is this moment. */
+    addWorkspace: async (workspace: string, readAtMs: number) => await readers?.addWorkspace(workspace, readAtMs),
+    /** Resolves when this process enters nothing more of its log. */
+    removeWorkspace: async (workspace: string) => await readers?.removeWorkspace(workspace),
   };
 }
 

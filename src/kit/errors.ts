@@ -16,7 +16,8 @@ export const ERROR_CODES = {
   CF_CURSOR_LOOP:
     'A cursor repeated, led back to the first page, or there was no last page: the sweep cannot be complete.',
   CF_LEASE_LOST: 'Another process took over this sweep; what this process had not committed is done there.',
-  CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while a process sweeps it.',
+  CF_WORKSPACE_BUSY: 'The workspace cannot be changed or forgotten while others work on it.',
+  CF_TOKEN_SEALED: 'The stored token of a workspace cannot be opened with the keys that this process has.',
   CF_SOURCE_CHANGED: 'The API shows other records than those of the baseline.',
   CF_SWEEP_INCOMPLETE: 'A sweep stopped before the end of its list; its checkpoint is kept.',
   CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',

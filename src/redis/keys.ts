@@ -22,6 +22,9 @@ export class Keys {
   /** hash name → invitation to the status page (JSON), with a digest of its token (ops/invites.ts). */
   invites = (): string => `${this.prefix}:invites`;
 
+  /** hash name → workspace that came at run time (JSON), its token sealed (ops/workspaces/); `:revision`: another one after each change. */
+  workspaces = (): string => `${this.prefix}:workspaces`;
+
   /** string (JSON): the configuration that a process has begun with last, without secrets and code (service/last-valid.ts). */
   configuration = (): string => `${this.prefix}:configuration`;
 

@@ -31,6 +31,7 @@ import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, logMisfits, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
+import { erasingRemoved } from './erasing-workspaces.js';
 import { createHistories } from './histories.js';
 import { httpPart, type HttpDeps } from './http.js';
 import { createInspector } from './inspector.js';
@@ -40,9 +41,11 @@ import { readOverview } from './overview.js';
 import { worldWithout } from './page-source.js';
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
+import { runningWorkspaces, type RunningWorkspaces } from './running-workspaces.js';
 import { observedStatus, readStatus } from './status.js';
 import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
+import { hostedWorkspaces } from './workspaces.js';
 
 /** The options of `openChangefeed`. */
 export interface ChangefeedOptions {
@@ -108,20 +111,22 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const context = { ...opened, measure: prometheus ?? unmeasured };
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
-    logConfigWarnings(context.log, config, warningsFor(wanted));
-    if (wanted.includes('handle')) logMisfits(context.log, config.subscriptions);
-    const reports = reportsProblems
-      ? [presence(context, workspaces, { roles: wanted, status: status.read, ofFiles })]
-      : [];
+    warn(context.log, config, wanted);
+    const present = { roles: wanted, status: status.read, ofFiles };
+    const reports = reportsProblems ? [presence(context, workspaces, present)] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
     const doubts = reportOfDoubts(context, workspaces, wanted);
     const before = [watchOf(context), ...doubts, ...reports, ...(server === null ? [] : [server])];
-    return { before, after: [rules] };
+    return { before, after: [rules, running, erasing] };
   });
   const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
+  const running = runningWorkspaces(context, { workspaces, poller: workers.poller, dispatcher });
+  await running.open();
+  const own = { running, forget: (name: string) => feed.forget(name) };
+  const erasing = erasingRemoved(context, () => workers.progress.roles.includes('dispatch'), own);
   const rules = runningRules(context, { dispatcher, handlers, about: () => warningsFor(workers.progress.roles) });
-  const ofFiles = () => filesOf(rules, options.refusedConfig);
+  const ofFiles = () => filesOf({ rules, running }, options.refusedConfig);
   const status = observedStatus(() => readStatus(context, workspaces, dispatch), clock);
   let stopping: Promise<void> | undefined;
   const invites = createInvites(context);
@@ -134,10 +139,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
       return server?.link() ?? null;
     },
     handler: (request, response) => (server?.handle ?? notServed)(request, response),
-    start(wanted = ROLES) {
-      if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
-      return workers.start(wanted);
-    },
+    start: (wanted = ROLES) => startWanted(workers, wanted, config),
     stop: () => (stopping ??= stopWithRedis(() => stopParts(workers, workspaces), context)),
     sweep: (call) => checkedSweep(context, workspaces, call),
     waitUntilHandled: dispatcher.waitUntilHandled,
@@ -148,18 +150,28 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     ...askedAndDone(context, workspaces, dispatcher),
     status: status.now,
     audit: (query = {}) => audit.read(query),
+    workspaces: hostedWorkspaces(context, own),
     invites: invitations(config.http, invites, () => server?.url() ?? null),
     ...forgetting(context, workspaces, status.now),
   };
-  const auditWith = (own: Log): Audit => createAudit({ ...context, log: own, keepMs: config.audit.keepMs });
+  const auditWith = (to: Log): Audit => createAudit({ ...context, log: to, keepMs: config.audit.keepMs });
   const audit = auditWith(context.log);
   const progress = (): Progress => workers.progress;
   const parts = { ...options, place: http, workspaces, feed, audit, dispatcher, rules, stateDir, progress, status };
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, invites, prometheus });
   const budgetOf = (name: string): Budget => workspaces.get(name).budget;
   const neverHolds = createNeverHolds(context, workspaces);
-  const worldWith = (own: Audit): World => worldWithout(context, { ...parts, audit: own });
+  const worldWith = (theirs: Audit): World => worldWithout(context, { ...parts, audit: theirs });
   return { feed: stoppable(feed), auditWith, worldWith, budgetOf, neverHolds, rules: () => context.config.rules };
+}
+
+async function startWanted(
+  workers: Pick<ReturnType<typeof createWorkers>, 'start'>,
+  wanted: readonly Role[],
+  { serve }: Config,
+) {
+  if (serve === null && wanted.every((role) => role === 'serve')) throw nothingToServe();
+  await workers.start(wanted);
 }
 
 async function stopParts(workers: ReturnType<typeof createWorkers>, workspaces: Workspaces): Promise<void> {
@@ -167,12 +179,16 @@ async function stopParts(workers: ReturnType<typeof createWorkers>, workspaces: 
   await Promise.all([workspaces.close(), workers.dispatch.close()]);
 }
 
-function filesOf(rules: RunningRules, refusedConfig: HttpDeps['refusedConfig']) {
-  const [config, ofRules, rulesMissing] = [refusedConfig?.() ?? null, rules.refused(), rules.missing()];
-  const refused = [
-    ...(config === null ? [] : [{ what: 'configuration' as const, ...config }]),
-    ...(ofRules === null ? [] : [{ what: 'rules' as const, ...ofRules }]),
-  ];
+function filesOf(
+  { rules, running }: { rules: RunningRules; running: RunningWorkspaces },
+  refusedConfig: HttpDeps['refusedConfig'],
+) {
+  const rulesMissing = rules.missing();
+  const found = { configuration: refusedConfig?.() ?? null, rules: rules.refused(), workspaces: running.refused() };
+  const refused = (['configuration', 'rules', 'workspaces'] as const).flatMap((what) => {
+    const why = found[what];
+    return why === null ? [] : [{ what, ...why }];
+  });
   return { ...(refused.length > 0 && { refused }), ...(rulesMissing && { rulesMissing }) };
 }
 
@@ -236,6 +252,11 @@ async function sendSnapshots(
     if (state !== null) epochs.set(name, { epoch: state.epoch, since: state.epochSince ?? state.since });
   }
   return await dispatcher.snapshot(subscription, epochs);
+}
+
+function warn(log: Log, config: Config, roles: readonly Role[]): void {
+  logConfigWarnings(log, config, warningsFor(roles));
+  if (roles.includes('handle')) logMisfits(log, config.subscriptions);
 }
 
 /** Each process logs the warnings that concern its roles. */

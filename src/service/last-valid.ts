@@ -10,6 +10,7 @@ import { compileWhere, type Conditions } from '../delivery/handlers/where.js';
 import { withLists } from '../delivery/handlers/selection.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
+import { variableIn } from '../kit/schema/env-variable.js';
 import type { Log } from '../kit/log.js';
 import { isoTime } from '../kit/clock.js';
 import { packageVersion } from '../kit/package-files.js';
@@ -34,14 +35,16 @@ const keptSchema = z.object({
 });
 
 /** @returns what keeps the configuration, once, and again when its rules have changed */
-export function keepingValid({ config, subscriptions, redis, keys, clock }: AppContext): () => Promise<void> {
+export function keepingValid({ config, ofFile, subscriptions, redis, keys, clock }: AppContext): () => Promise<void> {
   const { workspaces, audit, log, deadLetters } = config;
   const since = isoTime(clock.now());
   let kept: string | null = null;
   return async () => {
     const revision = config.rules?.revision ?? '';
     if (revision === kept) return;
-    const withoutTokens = workspaces.map(({ token: _, ...workspace }) => workspace);
+    const withoutTokens = workspaces
+      .filter(({ name }) => ofFile.has(name))
+      .map(({ token: _, data: _data, ...workspace }) => workspace);
     const withoutLists = subscriptions.map(({ catalogue: _, ...subscription }) => subscription);
     const named = { version: packageVersion(), since, workspaces: withoutTokens, subscriptions: withoutLists };
     await redis.set(keys.configuration(), JSON.stringify({ ...named, audit, log, deadLetters }));
@@ -65,7 +68,11 @@ export async function lastValid(
   const named = await namedRedis(options);
   const kept = named === null ? null : await readKept(named.redis, options).catch(() => null);
   if (named === null || kept === null) throw refusal;
-  return { config: configOf(kept, named.redis), since: kept.since, file: named.file };
+  return {
+    config: { ...configOf(kept, named.redis), key: variableIn(options.env ?? process.env, 'CHANGEFEED_KEY') },
+    since: kept.since,
+    file: named.file,
+  };
 }
 
 async function readKept(
@@ -85,14 +92,18 @@ async function readKept(
 
 function configOf(kept: z.output<typeof keptSchema>, redis: Config['redis']): Config {
   const { audit, log, deadLetters } = kept as unknown as Pick<Config, 'audit' | 'log' | 'deadLetters'>;
-  const workspaces = kept.workspaces.map((one) => ({ ...one, token: 'not-kept' })) as unknown as Config['workspaces'];
+  const workspaces = kept.workspaces.map((one) => ({
+    data: {},
+    ...one,
+    token: 'not-kept',
+  })) as unknown as Config['workspaces'];
   const lists = listsOf(workspaces);
   const subscriptions = kept.subscriptions.map(({ conditions, ...one }) => {
     const where = conditions && { where: compileWhere(conditions as Conditions), conditions };
     return withLists({ ...one, ...where, handle: notHere } as unknown as Subscription, lists);
   });
   const http = configSchema.shape.http.parse({ enabled: false });
-  const nothing = { destinations: {}, people: {}, rules: null, serve: null, telemetry: false } as const;
+  const nothing = { destinations: {}, people: {}, rules: null, serve: null, telemetry: false, key: undefined } as const;
   return { workspaces, subscriptions, audit, log, deadLetters, redis, http, ...nothing };
 }
 

@@ -96,7 +96,7 @@ function ofLists(workspaces: Workspaces) {
 
 /** This process has logged the cause. Another process logs the problem if it does not poll. */
 function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
-  const concerned = workspace === null ? workspaces.all() : [workspaces.get(workspace)];
+  const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
   return concerned.some(({ outages: { away, refused } }) => {
     const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
     return outage?.explains(Date.parse(since ?? '')) === true;

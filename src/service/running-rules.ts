@@ -7,16 +7,15 @@ import { knownTo, parseRules, readOrNothing, type RulesFile } from '../config/ru
 import type { Config } from '../config/schema.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
-import { isAborted, isoTime, sleepUntilAborted, withinTime } from '../kit/clock.js';
-import { messageOf } from '../kit/errors.js';
+import { isoTime, withinTime } from '../kit/clock.js';
 import type { Part } from '../kit/lifecycle.js';
 import { runLoop } from '../kit/loop.js';
+import { createSteps } from '../kit/steps.js';
 import type { AppContext } from '../../workers/context.js';
 import { createAbsence, type MissingRules } from './missing-rules.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 
 const READ_INTERVAL_MS = 400;
-const RETRY_MS = 1_000;
 /** A handler that does not end may hold up the end of its rule for longer. */
 const AWAITED_MS = 2_000;
 
@@ -32,7 +31,7 @@ export type RunningRules = ReturnType<typeof runningRules>;
 export function runningRules(context: AppContext, deps: RunningRulesDeps) {
   const { config, watch, log, clock, loops } = context;
   const stopping = new AbortController();
-  const steps = createSteps(context, stopping.signal);
+  const steps = createSteps({ of: 'subscription', signal: stopping.signal, log, clock });
   const refusal = createRefusal(context);
   const absence = createAbsence(context);
   let previous = '';
@@ -111,33 +110,6 @@ function createRefusal({ log, clock }: AppContext) {
       if (error !== null) log.error({ error }, 'the rules are not valid and were not applied');
       refused = error === null ? null : { error, since: refused?.since ?? isoTime(clock.now()) };
     },
-  };
-}
-
-/** One after the other for each rule: what is closed has ended before what replaces it is opened. A step that fails is tried again. */
-function createSteps({ log, clock }: AppContext, signal: AbortSignal) {
-  const last = new Map<string, Promise<void>>();
-  const untilDone = async (name: string, step: (signal: AbortSignal) => Promise<void>): Promise<void> => {
-    await last.get(name);
-    while (!isAborted(signal)) {
-      try {
-        await step(signal);
-        return;
-      } catch (error) {
-        log.error({ subscription: name, error: messageOf(error) }, 'a rule was not taken over; it will be tried again');
-        await sleepUntilAborted(clock, RETRY_MS, signal);
-      }
-    }
-  };
-  return {
-    add(name: string, step: (signal: AbortSignal) => Promise<void>): void {
-      const done = untilDone(name, step).finally(() => {
-        if (last.get(name) === done) last.delete(name);
-      });
-      last.set(name, done);
-    },
-    of: async (name: string): Promise<void> => await last.get(name),
-    all: (): Promise<unknown> => Promise.all(last.values()),
   };
 }
 

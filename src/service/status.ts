@@ -47,7 +47,9 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
     Promise.all(
       workspaces
         .all()
-        .map(({ config, lists }) => readWorkspaceStatus(view, { ...config, lists: Object.fromEntries(lists) })),
+        .map(({ config, state, lists }) =>
+          readWorkspaceStatus(view, { ...config, state, lists: Object.fromEntries(lists) }),
+        ),
     ),
     dispatch.dispatcher.statistics(),
     dispatch.dispatcher.leftBehind(),

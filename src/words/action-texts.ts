@@ -4,6 +4,20 @@ export const ACTION_TEXTS = {
   'act.continue': ['Continue? [y/N]', '계속할까요? [y/N]'],
   'act.progress': ['{count} so far', '지금까지 {count}건'],
 
+  'workspaces.active': ['{name}: active', '{name}: 조회 중'],
+  'workspaces.paused': ['{name}: paused; what was found is delivered', '{name}: 멈춤. 이미 찾은 것은 전달합니다'],
+  'workspaces.removed': [
+    '{name}: removed; everything of it is erased at {until}, and until then it can be put back',
+    '{name}: 삭제됨. {until}에 모두 지우며, 그 전에는 되돌릴 수 있습니다',
+  ],
+  'workspaces.erasing': ['{name}: everything of it is being erased', '{name}: 모두 지우는 중'],
+  'workspaces.of configuration': ['{name}: of the configuration', '{name}: 설정에 있음'],
+  'workspaces.erased': ['{name} is gone: {count} keys were erased.', '{name}을(를) 모두 지웠습니다: 키 {count}개.'],
+  'workspaces.confirm': [
+    'This erases everything of {name}, with what waits for subscriptions, and cannot be undone',
+    '{name}의 모든 것을 전달을 기다리는 것까지 지웁니다. 되돌릴 수 없습니다',
+  ],
+  'workspaces.none': ['There is no workspace yet.', '아직 워크스페이스가 없습니다.'],
   'invite.done': [
     '{name} signs in with this link until {until}. It is shown once; send it to {name} alone:\n{link}',
     '{name} 님은 {until}까지 이 링크로 로그인합니다. 지금 한 번만 보이니 본인에게만 보내세요.\n{link}',

@@ -280,6 +280,7 @@ export const PROBLEM_TEXTS = {
     '{host}의 프로세스 {pid}: 바뀐 {>what}에 오류가 있어 적용하지 않았습니다. 프로세스가 다시 시작할 때까지는 이전 것이 그대로 동작합니다. {error}',
   ],
   'refused.configuration': ['the configuration', '설정'],
+  'refused.workspaces': ['a workspace that came at run time', '실행 중에 추가한 워크스페이스'],
   'refused.rules': ['the file of rules', '규칙 파일'],
   'says.process.overloaded': [
     'Process {pid} on {host} has too little processor for {count} {count|workspace|workspaces}: {lists} lists are due and wait for their turn, the first for {forMs}. Nothing is lost, and changes are noticed late. Start further processes with the role "poll", give it more processor, or set intervals.',

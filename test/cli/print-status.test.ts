@@ -13,7 +13,13 @@ function statusOf({
   budget = BUDGET,
   ...more
 }: Pick<Status, 'subscriptions' | 'processes'> & { lists: ListStatus[]; budget?: typeof BUDGET }): Status {
-  const state = { stateSince: EARLIER, stateLostAt: null, stateRewound: null, logLength: 48_213 };
+  const state = {
+    state: 'active' as const,
+    stateSince: EARLIER,
+    stateLostAt: null,
+    stateRewound: null,
+    logLength: 48_213,
+  };
   const workspaces = [{ name: 'acme', ...state, budget, lists }];
   return { at: AT, redis: HEALTHY_REDIS, workspaces, unconfigured: [], problems: [], ...more };
 }

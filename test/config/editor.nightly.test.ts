@@ -58,7 +58,7 @@ describe('configuration: the types of the options', () => {
   it('configuration: the editor shows the comments of the schema', () => {
     const types = [
       ['config/schema.ts', 'ConfigInput', 'configSchema'],
-      ['config/schema.ts', 'ListInput', 'listOptions'],
+      ['config/workspace-options.ts', 'ListInput', 'listOptions'],
       ['delivery/handlers/options.ts', 'SubscriptionOptions', 'subscriptionShape'],
       ['delivery/handlers/options.ts', 'RetryOptions', 'retryOptions'],
       ['delivery/handlers/http/endpoint.ts', 'EndpointOptions', 'endpointShape'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { withHttpOfEnvironment } from '../../src/config/env.js';
+import { withEnvironment } from '../../src/config/env.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { ROLES } from '../../workers/all.js';
@@ -196,7 +196,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const { environment: given, ports, command } = demo.services['demo']!;
     expect([command, ports]).toEqual([['demo'], [`127.0.0.1:${usualPort}:${usualPort}`]]);
     const raw = { workspaces: [{ name: 'demo', baseUrl: 'http://crm.example', token: 'a-token' }] };
-    expect(parseConfig(withHttpOfEnvironment(raw, given!)).http).toMatchObject({
+    expect(parseConfig(withEnvironment(raw, given!)).http).toMatchObject({
       host: '0.0.0.0',
       port: usualPort,
       tokens: { operate: 'token-of-the-demo' },

@@ -16,7 +16,7 @@ async function metricsOf(count: number, { roles = ['poll'], names: handled = [] 
       prometheus.swept({ workspace, list: one, outcome: 'complete', ms: 900 });
     }
   const workspaces = names.map((name, n) => ({
-    ...{ name, stateSince: AT, stateLostAt: null, stateRewound: null, logLength: 2, budget },
+    ...{ name, state: 'active' as const, stateSince: AT, stateLostAt: null, stateRewound: null, logLength: 2, budget },
     lists: LISTS.map((one) => list({ list: one, records: 10, late: n === 7 })),
   }));
   const status = {

@@ -106,6 +106,7 @@ export function problemsWith(more: {
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
   const workspaces = names.map((name) => ({
     name,
+    state: 'active' as const,
     stateSince: EARLIER,
     stateLostAt: null,
     stateRewound: null,

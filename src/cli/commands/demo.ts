@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Changefeed } from '../../actions/feed.js';
 import { openChangefeed } from '../../service/changefeed.js';
 import { quietLog } from '../../service/process.js';
-import { withHttpOfEnvironment } from '../../config/env.js';
+import { withEnvironment } from '../../config/env.js';
 import { parseConfig } from '../../config/parse.js';
 import { createApp, listening } from '../../ops/server/http/app.js';
 import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
@@ -109,7 +109,7 @@ function openDemo({ url, token }: SandboxAddress, options: DemoOptions): Promise
   const { stateDir, io, language, subscriptions } = options;
   const workspaces = [{ name: 'demo', baseUrl: url, token, language, lists: HISTORIES }];
   const raw = { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } };
-  const config = parseConfig(withHttpOfEnvironment(raw, io.env), {
+  const config = parseConfig(withEnvironment(raw, io.env), {
     source: 'the demo',
     redisUrl: variableIn(io.env, 'REDIS_URL'),
   });

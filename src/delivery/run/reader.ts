@@ -35,39 +35,75 @@ interface ReadersOptions extends DispatchContext {
   signal: AbortSignal;
 }
 
+type Running = { stop: AbortController; ended: Promise<unknown> };
+
+async function ended({ stop, ended }: Running): Promise<void> {
+  stop.abort();
+  await ended;
+}
+
 /** Resolves when each reader has tried to begin; a failed one tries again. */
 export async function startReaders(options: ReadersOptions) {
-  const { subscriptions, workspaces, signal } = options;
-  const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
-  const following = logs.map(({ shared }) => shared.run(signal));
-  const running = new Map<string, { stop: AbortController; ended: Promise<unknown> }>();
-  const add = async (subscription: Subscription, configReadAtMs = options.configReadAtMs): Promise<void> => {
+  const { signal } = options;
+  const logs = new Map<string, SharedLog & Running>();
+  const subscribed = new Map<string, Running & { subscription: Subscription; readers: Map<string, Running> }>();
+  const follow = (workspace: string): void => {
     const stop = new AbortController();
-    const own = { ...options, configReadAtMs, signal: AbortSignal.any([signal, stop.signal]) };
-    const selects = compileSelection(subscription);
-    const queue = options.queues.of(subscription.name);
-    const readers = logs
-      .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((one) => new SubscriptionReader({ ...own, ...one, subscription, selects, queue }));
-    await Promise.allSettled(readers.map((reader) => reader.begin()));
-    const ended = Promise.all([
-      ...readers.map((reader) => runReader(reader, own)),
-      planWithoutEvents(subscription, own),
-    ]);
-    running.set(subscription.name, { stop, ended });
+    const shared = shareLog({ ...options, workspace });
+    logs.set(workspace, { ...shared, stop, ended: shared.run(AbortSignal.any([signal, stop.signal])) });
   };
-  await Promise.all(subscriptions.map((one) => add(one)));
+  /** Resolves when the reader has tried to begin. */
+  const read = async (name: string, workspace: string, configReadAtMs = options.configReadAtMs): Promise<void> => {
+    const [one, shared] = [subscribed.get(name), logs.get(workspace)];
+    if (one === undefined || shared === undefined || !readsWorkspace(one.subscription, workspace)) return;
+    const { subscription } = one;
+    const stop = new AbortController();
+    const own = { ...options, configReadAtMs, signal: AbortSignal.any([signal, one.stop.signal, stop.signal]) };
+    const [selects, queue] = [compileSelection(subscription), options.queues.of(name)];
+    const reader = new SubscriptionReader({ ...own, workspace, shared, subscription, selects, queue });
+    const begun = reader.begin().catch(() => undefined);
+    one.readers.set(workspace, { stop, ended: begun.then(() => runReader(reader, own)) });
+    await begun;
+  };
+  const add = async (subscription: Subscription, configReadAtMs?: number): Promise<void> => {
+    const stop = new AbortController();
+    const planning = planWithoutEvents(subscription, { ...options, signal: AbortSignal.any([signal, stop.signal]) });
+    subscribed.set(subscription.name, { subscription, readers: new Map(), stop, ended: planning });
+    await Promise.all([...logs.keys()].map((workspace) => read(subscription.name, workspace, configReadAtMs)));
+  };
+  /** What it reads, and the plan of what is no event. */
+  const allOf = ({ readers, ...planning }: Running & { readers: Map<string, Running> }): Running[] => [
+    ...readers.values(),
+    planning,
+  ];
+  for (const workspace of options.workspaces) follow(workspace);
+  await Promise.all(options.subscriptions.map((one) => add(one)));
   return {
     /** Resolves when its readers have tried to begin. */
     add,
     /** Resolves when its readers have ended. */
     async remove(name: string): Promise<void> {
-      const one = running.get(name);
-      one?.stop.abort();
-      await one?.ended;
-      running.delete(name);
+      const one = subscribed.get(name);
+      if (one === undefined) return;
+      await Promise.all(allOf(one).map(ended));
+      subscribed.delete(name);
     },
-    ended: (): Promise<unknown> => Promise.all([...following, ...[...running.values()].map(({ ended }) => ended)]),
+    /** @param configReadAtMs when it came, by the monotonic clock */
+    async addWorkspace(workspace: string, configReadAtMs: number): Promise<void> {
+      if (logs.has(workspace)) return;
+      follow(workspace);
+      await Promise.all([...subscribed.keys()].map((name) => read(name, workspace, configReadAtMs)));
+    },
+    /** Resolves when nothing of its log is read any more. */
+    async removeWorkspace(workspace: string): Promise<void> {
+      const reading = [...subscribed.values()].flatMap(({ readers }) => readers.get(workspace) ?? []);
+      const log = logs.get(workspace);
+      await Promise.all([...reading, ...(log === undefined ? [] : [log])].map(ended));
+      for (const { readers } of subscribed.values()) readers.delete(workspace);
+      logs.delete(workspace);
+    },
+    ended: (): Promise<unknown> =>
+      Promise.all([...logs.values(), ...[...subscribed.values()].flatMap(allOf)].map(({ ended: end }) => end)),
   };
 }
 
@@ -81,13 +117,14 @@ function runReader(reader: SubscriptionReader, options: ReadersOptions): Promise
 
 /** Plans what is done at a time of day whatever the log has: a report, or a comparison. A digest is planned where it has events. */
 async function planWithoutEvents(subscription: Subscription, options: ReadersOptions): Promise<void> {
-  const { name, digest, workspaces: wanted } = subscription;
+  const { name, digest } = subscription;
   const schedule = scheduleOf(subscription);
   if (schedule === undefined || digest !== undefined) return;
   const { workspaces, queues, watch, logger: log, clock, loops, signal } = options;
   const queue = queues.of(name);
   const plan = async (): Promise<number> => {
-    for (const workspace of wanted ?? workspaces) await planNext(queue, { workspace, schedule }, options);
+    const read = workspaces.filter((one) => readsWorkspace(subscription, one));
+    for (const workspace of read) await planNext(queue, { workspace, schedule }, options);
     return REPORTS_INTERVAL_MS;
   };
   const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);

@@ -22,6 +22,7 @@ import { baselineIn, discardedIn, LEARNED, learnedIn, ROWS_FIELD, rowsIn } from 
 
 export interface WatchedWorkspace {
   name: string;
+  state: WorkspaceStatus['state'];
   budget: BudgetLimits;
   lists: Readonly<Record<string, WatchedList>>;
 }
@@ -42,7 +43,7 @@ interface View {
 
 export async function readWorkspaceStatus(
   view: View,
-  { name, budget, lists }: WatchedWorkspace,
+  { name, state: is, budget, lists }: WatchedWorkspace,
 ): Promise<WorkspaceStatus> {
   const { reads, keys } = view;
   const json = (await reads('get', keys.state(name))) as string | null;
@@ -53,15 +54,16 @@ export async function readWorkspaceStatus(
     readBudgetUse({ reads, keys, workspace: name }, budget),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
-        readListStatus({ ...view, workspace: name }, { list, stateSince, ...options }).catch((error: unknown) =>
-          unreadableList({ list, ...options }, error, isoTime(view.nowMs)),
-        ),
+        readListStatus(
+          { ...view, workspace: name },
+          { list, stateSince, ...options, ...(is !== 'active' && { enabled: false }) },
+        ).catch((error: unknown) => unreadableList({ list, ...options }, error, isoTime(view.nowMs))),
       ),
     ),
   ]);
   const since = { stateSince, stateLostAt, stateRewound };
   const { requests: allowed } = allowanceAfter(budget, refusal);
-  return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed, used }, lists: listStatuses };
+  return { name, state: is, ...since, logLength, budget: { ...budget, pausedMs, allowed, used }, lists: listStatuses };
 }
 
 const LIST_FIELDS = [

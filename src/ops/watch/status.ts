@@ -113,6 +113,11 @@ export type Problem = z.output<typeof problem>;
 
 const workspaceStatus = z.object({
   name: z.string(),
+  state: z
+    .enum(['active', 'paused', 'removed'])
+    .describe(
+      'of one that came at run time. Only an active one is polled; the events of a removed one are delivered until it is erased',
+    ),
   stateSince: iso.nullable().describe('when its state in Redis was created; null when it has none'),
   stateLostAt: iso.nullable().describe('when the loss of an earlier state was noticed'),
   stateRewound: z

@@ -23,7 +23,7 @@ describe('staleness: a list without changes', () => {
       lateMs: () => 0,
       actorsIn: () => null,
     };
-    const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
+    const workspace = { name: 'acme', state: 'active' as const, budget: { requests: 80, perSeconds: 10 }, lists };
     return (await readWorkspaceStatus(view, workspace)).lists[0]!;
   };
   async function busyWeeks(api: ListedApi, { sweep }: SweptList): Promise<void> {

@@ -1,0 +1,95 @@
+/** Erases everything of a workspace that was removed: one process, once no process works on it. */
+import type { Changefeed } from '../actions/feed.js';
+import { isoTime } from '../kit/clock.js';
+import { ChangefeedError } from '../kit/errors.js';
+import type { Part } from '../kit/lifecycle.js';
+import { runLoop } from '../kit/loop.js';
+import type { WorkspaceEntry } from '../ops/workspaces/book.js';
+import { createProcessRegistry } from '../redis/process-registry.js';
+import type { AppContext } from '../../workers/context.js';
+import type { RunningWorkspaces } from './running-workspaces.js';
+
+export interface EraseDeps {
+  running: RunningWorkspaces;
+  forget: Changefeed['forget'];
+}
+
+/** A process that was killed counts as alive for 20 s. */
+const PATIENCE_MS = 60_000;
+const LOOK_MS = 250;
+const LOOKS_EVERY_MS = 1_000;
+/** By then a process that erases has ended, or was killed. */
+const ERASING_MS = 120_000;
+
+function isToErase({ state, since, eraseAt = '9' }: WorkspaceEntry, nowMs: number): boolean {
+  if (state === 'erasing') return Date.parse(since) + ERASING_MS < nowMs;
+  return state === 'removed' && eraseAt <= isoTime(nowMs);
+}
+
+/** One process erases it, unless it was put back meanwhile. @throws ChangefeedError CF_WORKSPACE_BUSY */
+async function eraseRemoved(
+  name: string,
+  context: AppContext,
+  deps: EraseDeps & { signal: AbortSignal },
+): Promise<void> {
+  const { book, clock } = context;
+  const claimedAt = isoTime(clock.now());
+  const entry = await book.change(name, (before) =>
+    before !== null && isToErase(before, clock.now()) ? { ...before, state: 'erasing', since: claimedAt } : before,
+  );
+  if (entry?.state === 'erasing' && entry.since === claimedAt) await eraseClaimed(name, context, deps);
+}
+
+/** Its entry goes last: a process that is killed meanwhile leaves the rest to another one. @returns how many keys there were */
+export async function eraseClaimed(
+  name: string,
+  context: AppContext,
+  { running, forget, signal }: EraseDeps & { signal?: AbortSignal },
+): Promise<number> {
+  const { book, redis, keys, clock, log } = context;
+  await running.written();
+  const registry = createProcessRegistry(redis, keys);
+  const untilMs = clock.monotonic() + PATIENCE_MS;
+  for (;;) {
+    const busy = (await registry.list()).filter(({ workspaces }) => workspaces.includes(name));
+    if (busy.length === 0) break;
+    if (clock.monotonic() > untilMs) throw stillBusy(name, busy.length);
+    await clock.sleep(LOOK_MS, signal);
+  }
+  const { keys: erased, records, events } = await forget(name);
+  await book.change(name, () => null);
+  log.info({ workspace: name, keys: erased, records, events }, 'everything of a removed workspace was erased');
+  return erased;
+}
+
+/** A part of each process that dispatches. */
+export function erasingRemoved(context: AppContext, isOn: () => boolean, deps: EraseDeps): Part {
+  const { watch, log, clock, loops } = context;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let running: Promise<void> | undefined;
+  const run = async (): Promise<number> => {
+    const over = [...deps.running.entries()].filter(([, { entry }]) => entry !== null && isToErase(entry, clock.now()));
+    for (const [name] of over) await eraseRemoved(name, context, { ...deps, signal });
+    return LOOKS_EVERY_MS;
+  };
+  return {
+    name: 'removed workspaces',
+    start() {
+      const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
+      // It waits for other processes.
+      const options = { name: 'removed workspaces', run, ready, signal, stallMs: null, log, clock, loops };
+      if (isOn() && context.keyring !== null) running = runLoop(options);
+      return Promise.resolve();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function stillBusy(workspace: string, processes: number): ChangefeedError {
+  const message = `The workspace "${workspace}" is not erased yet: ${processes === 1 ? 'a process works' : `${processes} processes work`} on it still. It is erased as soon as they have let it go.`;
+  return new ChangefeedError('CF_WORKSPACE_BUSY', { workspace, message });
+}
