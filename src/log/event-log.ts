@@ -2,7 +2,6 @@
 import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
-import { isAborted, onAbort } from '../kit/clock.js';
 import { gatherEach } from '../kit/gather.js';
 import { textOf } from '../kit/utf8.js';
 import type { Keys } from '../redis/keys.js';
@@ -10,6 +9,7 @@ import { LogEntry, type StreamEntry } from './entry.js';
 import { eraseEntries } from './erase-entries.js';
 import { queryLog, type LogQuery } from './query.js';
 import type { StateGuard, Steps } from './state-guard.js';
+import { createWaits } from './waits.js';
 
 /** Enough for the events that may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
@@ -21,7 +21,7 @@ const MOST_READ_BYTES = 8_000_000;
 export interface LogReaderOptions {
   redis: Redis;
   keys: Keys;
-  /** Opens a connection for a blocking read, with `maxRetriesPerRequest: null`. */
+  /** Opens a connection for blocking reads, with `maxRetriesPerRequest: null`. */
   connect: () => Redis;
   /** Begins epochs. @defaultValue none begins */
   guard?: StateGuard;
@@ -95,44 +95,6 @@ function erasing(scope: { redis: Redis; keys: Keys }, kept: { clear(): void }) {
       const erased = await eraseEntries({ ...scope, workspace }, scope.keys.log(workspace), logIds);
       if (erased > 0) kept.clear();
       return erased;
-    },
-  };
-}
-
-function createWaits(keys: Keys, connect: () => Redis) {
-  /** A blocked connection can do nothing else: each wait has its own, which is kept for the next wait. */
-  const idle: Redis[] = [];
-  const busy = new Set<Redis>();
-  const closing = new AbortController();
-  return {
-    /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
-    async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-      if (signal.aborted || closing.signal.aborted) return false;
-      const connection = idle.pop() ?? connect();
-      busy.add(connection);
-      // A blocked read cannot be cancelled; only its connection can be closed.
-      const forget = onAbort(signal, () => connection.disconnect());
-      try {
-        // BLOCK 0 would wait without end.
-        const blockMs = Math.max(1, Math.round(timeoutMs));
-        const answer = await connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', keys.log(workspace), after);
-        if (isAborted(signal)) return false;
-        idle.push(connection);
-        return answer !== null;
-      } catch (error) {
-        connection.disconnect();
-        if (isAborted(signal) || isAborted(closing.signal)) return false;
-        throw error;
-      } finally {
-        busy.delete(connection);
-        forget();
-      }
-    },
-    close(): Promise<void> {
-      closing.abort();
-      for (const connection of [...idle, ...busy]) connection.disconnect();
-      idle.length = 0;
-      return Promise.resolve();
     },
   };
 }

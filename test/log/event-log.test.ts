@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createLogReader, type EventLog } from '../../src/log/event-log.js';
 import { appendEvents, changeEvent, fieldsOf, WORKSPACE } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
@@ -63,4 +63,24 @@ it('log: closing the reader ends its waits', async () => {
   await reader.close();
 
   expect(await waiting).toBe(false);
+});
+
+it('log: waits of many logs share one connection, and each ends with its own events', async () => {
+  let connections = 0;
+  const connect = () => {
+    connections += 1;
+    return test.connect({ maxRetriesPerRequest: null });
+  };
+  const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
+  onTestFinished(() => reader.close());
+  const names = Array.from({ length: 50 }, (_, at) => `ws${at}`);
+  const waits = names.map((name) => reader.waitForMore(name, '0-0', 30_000, never));
+  const [first] = await Promise.all([waits[7], test.redis.xadd(test.keys.log('ws7'), '*', 'event', '{}')]);
+  expect(first).toBe(true);
+  // A wait that begins while another one is blocked.
+  const late = reader.waitForMore('late', '0-0', 30_000, never);
+  await test.redis.xadd(test.keys.log('late'), '*', 'event', '{}');
+  expect(await late).toBe(true);
+  const open = await Promise.race([Promise.all(waits.slice(10)), reader.waitForMore('none', '0-0', 50, never)]);
+  expect([open, connections]).toEqual([false, 1]);
 });
