@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 const CEILINGS = [
   { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 57_850 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 9_640 },
-  { folders: ['test'], endings: /\.ts$/, most: 51_960 },
+  { folders: ['test'], endings: /\.ts$/, most: 52_290 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Deployment } from 'kubernetes-types/apps/v1.js';
+import type { ConfigMap } from 'kubernetes-types/core/v1.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { withEnvironment } from '../../src/config/env.js';
@@ -44,41 +46,17 @@ interface Compose {
   volumes: Record<string, null>;
   networks: Record<string, { internal: boolean }>;
 }
-interface Probe {
-  httpGet: { path: string; port: string };
-}
-interface Kubernetes {
-  kind: string;
-  metadata: { name: string };
-  data: Record<string, string>;
-  spec: {
-    replicas: number;
-    template: {
-      spec: {
-        terminationGracePeriodSeconds: number;
-        containers: {
-          args: string[];
-          envFrom: { secretRef: { name: string } }[];
-          ports: { name: string; containerPort: number }[];
-          livenessProbe: Probe;
-          readinessProbe: Probe;
-          volumeMounts: { name: string; mountPath: string }[];
-        }[];
-        volumes: { name: string; configMap?: { name: string } }[];
-      };
-    };
-  };
-}
 
 const compose = parse(await read('docker-compose.yml'), { merge: true }) as Compose;
 const roles = parse(await read('ops/compose.roles.yml'), { merge: true }) as Compose;
 const demo = parse(await read('ops/compose.demo.yml'), { merge: true }) as Compose;
 const unit = await read('ops/changefeed.service');
 const dockerfile = await read('Dockerfile');
-const manifests = parseAllDocuments(await read('ops/kubernetes.yml')).map((one) => one.toJS() as Kubernetes);
-const manifest = (kind: string): Kubernetes => manifests.find((one) => one.kind === kind)!;
-const pod = manifest('Deployment').spec.template.spec;
+const manifests = parseAllDocuments(await read('ops/kubernetes.yml')).map((one) => one.toJS() as { kind: string });
+const manifest = (kind: string): unknown => manifests.find((one) => one.kind === kind);
+const pod = (manifest('Deployment') as Deployment).spec!.template.spec!;
 const container = pod.containers[0]!;
+const configMap = manifest('ConfigMap') as ConfigMap;
 const stopLimit = Number(/STOP_LIMIT_MS = (\d+)_000/.exec(await read('src/cli/io.ts'))?.[1]);
 const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/service/http.ts'))?.[1]);
 const environment = {
@@ -100,7 +78,7 @@ const commands = [
     .flatMap(({ services }) => Object.values(services))
     .flatMap(({ build, command }) => (build === undefined && command?.[0] !== 'start' ? [] : [command ?? ['start']])),
   /^ExecStart=\S+\/changefeed (.*)$/m.exec(unit)![1]!.split(' '),
-  container.args,
+  container.args!,
 ];
 
 describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', () => {
@@ -141,6 +119,8 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
       'ops/compose.demo.yml',
       'ops/kubernetes.yml',
       'ops/changefeed.service',
+      'ops/helm/changefeed/Chart.yaml',
+      'ops/helm/changefeed/templates/_names.tpl',
     ];
     expect(files).toEqual(expect.arrayContaining([...needed, ...mounted]));
     const named = Object.keys(compose.volumes);
@@ -175,7 +155,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const { config } = await loadConfig({ cwd: folder, env: environment });
     expect(parseRedisUrl(config.redis.url!).place).toBe('redis:6379');
     expect(config.http).toMatchObject({ host: '0.0.0.0', port: usualPort });
-    expect(JSON.parse(manifest('ConfigMap').data['changefeed.config.json']!)).toEqual(
+    expect(JSON.parse(configMap.data!['changefeed.config.json']!)).toEqual(
       JSON.parse(await read('ops/container.config.json')),
     );
     for (const service of ['changefeed', 'dispatch', 'handle']) {
@@ -272,7 +252,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
         .flatMap(({ services }) => Object.values(services))
         .flatMap(({ stop_grace_period: grace }) => (grace === undefined ? [] : [Number(/^(\d+)s$/.exec(grace)?.[1])])),
       Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]),
-      pod.terminationGracePeriodSeconds,
+      pod.terminationGracePeriodSeconds!,
     ];
     expect(graces).toHaveLength(5);
     expect(Math.min(...graces)).toBeGreaterThan(stopLimit);
@@ -280,7 +260,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
 
   it('deployment: probes, ports and scrapes use addresses that are served', async () => {
     const routes = await read('src/ops/server/monitoring/routes.ts');
-    const paths = [container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet.path);
+    const paths = [container.livenessProbe, container.readinessProbe].map((probe) => probe!.httpGet!.path);
     expect(paths).toEqual(['/healthz', '/readyz']);
     for (const path of [...paths, '/metrics']) expect(routes).toContain(`'${path}'`);
     expect(dockerfile).toContain(`http://127.0.0.1:\${process.env.CHANGEFEED_HTTP_PORT || ${usualPort}}/healthz`);
@@ -309,11 +289,9 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
 
   it('deployment: references inside the Kubernetes example lead somewhere', () => {
     expect(container.envFrom).toEqual([{ secretRef: { name: 'changefeed' } }]);
-    const volumes = new Set(pod.volumes.map(({ name }) => name));
-    expect(container.volumeMounts.map(({ name }) => volumes.has(name))).toEqual([true, true]);
-    expect(pod.volumes.find(({ configMap }) => configMap !== undefined)?.configMap?.name).toBe(
-      manifest('ConfigMap').metadata.name,
-    );
+    const volumes = new Set(pod.volumes!.map(({ name }) => name));
+    expect(container.volumeMounts!.map(({ name }) => volumes.has(name))).toEqual([true, true]);
+    expect(pod.volumes!.find((one) => one.configMap !== undefined)?.configMap?.name).toBe(configMap.metadata!.name);
   });
 
   it.skipIf(!existsSync(SYSTEMD_ANALYZE))('deployment: systemd accepts the unit', async () => {
