@@ -1,6 +1,8 @@
 # Builds from a clone, which it compiles, and from the package of npm, which has dist/ already. A clone's own dist/ may be out of date;
 # .dockerignore leaves it out.
-FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2 AS build
+#
+# What is built is the same for every platform, so it is built on the builder's own.
+FROM --platform=$BUILDPLATFORM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2 AS build
 WORKDIR /app
 COPY . .
 RUN [ -d dist ] || { npm ci --ignore-scripts --no-audit --no-fund && npm run build; }

@@ -132,7 +132,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
 
   it('deployment: every image of another project is pinned by tag and digest', () => {
     const images = [
-      ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!),
+      ...[...dockerfile.matchAll(/^FROM (?:--\S+ )?(\S+)/gm)].map(([, image]) => image!),
       ...[...Object.values(compose.services), ...Object.values(demo.services)].flatMap(({ image, build }) =>
         build === undefined ? [image!] : [],
       ),
@@ -145,7 +145,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const names = await readdir(join(root, '.github/workflows'));
     const texts = await Promise.all(names.map((name) => read(`.github/workflows/${name}`)));
     const used = texts.flatMap((text) => [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!));
-    expect(used).toHaveLength(9);
+    expect(used).toHaveLength(11);
     for (const action of used) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
