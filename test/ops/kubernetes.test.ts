@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { ConfigMap, Service } from 'kubernetes-types/core/v1.js';
+import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -156,23 +157,19 @@ describe.skipIf(helm === undefined)('chart: what Helm renders', () => {
     const selecting = service!.spec!.selector!;
     expect(found(selecting)).toEqual([true, true]);
     expect(service!.metadata!.labels).toMatchObject(selecting);
-    const ofOthers = kindOf<{ spec: unknown }>(rendered, 'PodDisruptionBudget', 'ServiceMonitor');
-    expect(ofOthers.map(({ spec }) => spec)).toMatchObject([
-      { selector: { matchLabels: selecting } },
-      {
-        selector: { matchLabels: selecting },
-        endpoints: [
-          { port: 'http', path: '/metrics', authorization: { credentials: { key: 'CHANGEFEED_READ_TOKEN' } } },
-        ],
-      },
+    type Selecting = { spec: { selector: LabelSelector; endpoints?: unknown[] } };
+    const others = kindOf<Selecting>(rendered, 'PodDisruptionBudget', 'ServiceMonitor');
+    expect(others.map(({ spec }) => spec.selector.matchLabels)).toEqual([selecting, selecting]);
+    expect(others.flatMap(({ spec }) => spec.endpoints ?? [])).toMatchObject([
+      { port: 'http', path: '/metrics', authorization: { credentials: { key: 'CHANGEFEED_READ_TOKEN' } } },
     ]);
   });
 
   it.each([
-    ['no image', [], 'image.repository is missing'],
-    ['a configuration that is not JSON', [...IMAGE, '--set-json', 'config="{a"'], 'config is not JSON'],
-    ['an option that does not exist', [...IMAGE, '--set', 'replicas=2'], "'replicas' not allowed"],
+    ['no image', [], /image\.repository is missing/],
+    ['a configuration that is not JSON', [...IMAGE, '--set-json', 'config="{a"'], /config is not JSON/],
+    ['an option that does not exist', [...IMAGE, '--set', 'replicas=2'], /replicas'? (is )?not allowed/],
   ])('chart: %s is refused', (_, args, said) => {
-    expect(run('template', 'changefeed', chart, ...args).stderr).toContain(said);
+    expect(run('template', 'changefeed', chart, ...args).stderr).toMatch(said);
   });
 });
