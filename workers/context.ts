@@ -121,7 +121,9 @@ export async function openContext(options: {
 
 /** Rules and workspaces come and go while the process runs: the arrays of the configuration are the same ones for as long. */
 function withChanging(given: Config): Pick<AppContext, 'config' | 'subscriptions' | 'setRules' | 'ofFile' | 'keyring'> {
-  const subscriptions = [...given.subscriptions];
+  const dataOf = (name: string) => workspaces.find((one) => one.name === name)?.data ?? {};
+  const withData = (some: readonly Subscription[]): Subscription[] => some.map((one) => ({ ...one, dataOf }));
+  const subscriptions = withData(given.subscriptions);
   const workspaces = [...given.workspaces];
   const config: Omit<Config, 'rules'> & { rules: Config['rules'] } = { ...given, subscriptions, workspaces };
   const setRules = (rules: NonNullable<Config['rules']>): void => {
@@ -131,7 +133,7 @@ function withChanging(given: Config): Pick<AppContext, 'config' | 'subscriptions
       0,
       Infinity,
       ...others,
-      ...rules.all.flatMap((one) => (one.enabled ? [one.subscription] : [])),
+      ...withData(rules.all.flatMap((one) => (one.enabled ? [one.subscription] : []))),
     );
     config.rules = rules;
   };

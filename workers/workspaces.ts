@@ -108,7 +108,7 @@ function named(names: readonly string[]): string {
 
 /** The configuration may no longer name a workspace whose events are still in the queues. */
 const NO_SURROUNDINGS: Surroundings = {
-  ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map(), people: {} },
+  ...{ data: {}, language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map(), people: {} },
   comparisonOf: () => undefined,
   pageOf: () => null,
   mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },
@@ -149,7 +149,7 @@ interface Stored {
 
 /** What was stored before a list was switched off is not what the CRM has. */
 function surroundings(
-  { language, timeZone, lists, links }: WorkspaceConfig,
+  { data, language, timeZone, lists, links }: WorkspaceConfig,
   { store, ruled, people, pageUrl, scope }: Stored,
 ): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
@@ -157,7 +157,7 @@ function surroundings(
     Object.values(lists).flatMap((one) => (one.enabled && !one.descriptor.recognisedOnly ? [one.descriptor.name] : [])),
   );
   return {
-    ...{ language, timeZone, lists: known, links: linksByObject(links, known), people },
+    ...{ data, language, timeZone, lists: known, links: linksByObject(links, known), people },
     mutes: createMutes(scope),
     pageOf: (event) => recordPage(event, { pageUrl, lists: known }),
     comparisonOf: (object) => [...ruled.values()].find(({ descriptor }) => descriptor.object === object)?.rules,

@@ -61,13 +61,33 @@ export interface Selection {
   readonly unchanged?: Stretch | undefined;
   /** Evaluated for events that everything else selects. */
   readonly where?: Where | undefined;
+  /** What a program put with a workspace. @defaultValue nothing */
+  readonly dataOf?: ((workspace: string) => WorkspaceOfEvent['data']) | undefined;
+}
+
+/** The workspace of an event. */
+export interface WorkspaceOfEvent {
+  readonly name: string;
+  /** What your program put with it: the option `data` of the workspace. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The workspace for `where`. Its data is looked up where it is asked for. */
+export function workspaceOfEvent(event: ChangeEvent, { dataOf }: Pick<Selection, 'dataOf'>): WorkspaceOfEvent {
+  const name = workspaceOf(event);
+  return {
+    name,
+    get data() {
+      return dataOf?.(name) ?? {};
+    },
+  };
 }
 
 type EventTest = (event: ChangeEvent) => boolean;
 
-export type Where = EventTest & {
+export type Where = ((event: ChangeEvent, workspace: WorkspaceOfEvent) => boolean) & {
   /** The first of its conditions that does not hold. */
-  readonly failing?: (event: ChangeEvent) => FailingCondition | undefined;
+  readonly failing?: (event: ChangeEvent, workspace: WorkspaceOfEvent) => FailingCondition | undefined;
   readonly asks?: readonly Asked[];
 };
 
@@ -111,7 +131,8 @@ export function explainSelection(selection: Selection): (event: ChangeEvent) => 
   return (event) => {
     const [option] = tests.find(([, selects]) => !selects(event)) ?? [];
     if (option === undefined) return null;
-    return { option, ...((option === 'where' ? selection.where?.failing?.(event) : undefined) ?? NO_CONDITION) };
+    if (option !== 'where') return { option, ...NO_CONDITION };
+    return { option, ...(selection.where?.failing?.(event, workspaceOfEvent(event, selection)) ?? NO_CONDITION) };
   };
 }
 
@@ -145,7 +166,7 @@ function testsOf(selection: Selection): Tests {
       'where',
       (event) => {
         try {
-          return where(event);
+          return where(event, workspaceOfEvent(event, selection));
         } catch {
           return true;
         }

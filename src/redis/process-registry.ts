@@ -17,6 +17,10 @@ export const processStatus = z.object({
   startedAt: z.iso.datetime(),
   roles: z.array(z.string()).readonly(),
   workspaces: z.array(z.string()).readonly().describe('of its configuration, and those that came at run time'),
+  book: z
+    .string()
+    .optional()
+    .describe('the revision of the workspaces that come at run time, as far as it has taken them over'),
   rules: z.string().optional().describe('the digest of its file of rules; absent where it has none'),
   rulesSince: z.iso.datetime().optional().describe('since when it has had them'),
   rulesMissing: z
@@ -29,7 +33,9 @@ export const processStatus = z.object({
     .optional()
     .describe('its file of rules was there and is gone, empty or unreadable'),
   refused: z
-    .array(z.object({ what: z.enum(['configuration', 'rules', 'workspaces']), since: z.iso.datetime(), error: z.string() }))
+    .array(
+      z.object({ what: z.enum(['configuration', 'rules', 'workspaces']), since: z.iso.datetime(), error: z.string() }),
+    )
     .readonly()
     .optional()
     .describe('what was changed, is not valid and was not applied'),

@@ -112,7 +112,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     warn(context.log, config, wanted);
-    const present = { roles: wanted, status: status.read, ofFiles };
+    const present = { roles: wanted, status: status.read, ofFiles, onTakenOver: running.onTakenOver };
     const reports = reportsProblems ? [presence(context, workspaces, present)] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
     const doubts = reportOfDoubts(context, workspaces, wanted);
@@ -189,7 +189,12 @@ function filesOf(
     const why = found[what];
     return why === null ? [] : [{ what, ...why }];
   });
-  return { ...(refused.length > 0 && { refused }), ...(rulesMissing && { rulesMissing }) };
+  const book = running.takenOver();
+  return {
+    ...(book !== null && { book }),
+    ...(refused.length > 0 && { refused }),
+    ...(rulesMissing && { rulesMissing }),
+  };
 }
 
 /** Each is one call of what does it. */

@@ -51,7 +51,11 @@ export async function eraseClaimed(
   const registry = createProcessRegistry(redis, keys);
   const untilMs = clock.monotonic() + PATIENCE_MS;
   for (;;) {
-    const busy = (await registry.list()).filter(({ workspaces }) => workspaces.includes(name));
+    const [processes, revision] = await Promise.all([registry.list(), book.revision()]);
+    // One that has not read the last change may begin to work on it, or go on.
+    const busy = processes.filter(
+      ({ book: read = revision, workspaces }) => read !== revision || workspaces.includes(name),
+    );
     if (busy.length === 0) break;
     if (clock.monotonic() > untilMs) throw stillBusy(name, busy.length);
     await clock.sleep(LOOK_MS, signal);

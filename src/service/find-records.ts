@@ -110,7 +110,8 @@ export function wantedBy({ where, names, now }: Pick<FindQuery, 'where' | 'names
     const title = parts === undefined ? '' : plainName(titleOfRecord(record) ?? '');
     if (parts?.some((part) => title.includes(part)) === false) return false;
     // Conditions on the record alone read no more of an event than this.
-    return holds({ data: { before: null, after: record, changes: [], observedAt: now } } as unknown as ChangeEvent);
+    const data = { before: null, after: record, changes: [], observedAt: now };
+    return holds({ data } as unknown as ChangeEvent, { name: '', data: {} });
   };
 }
 

@@ -5,7 +5,7 @@ import type { Subscription } from '../delivery/handlers/handler.js';
 import { readTemplate } from '../delivery/handlers/message/template.js';
 import { compileWhere } from '../delivery/handlers/where.js';
 import { typesOf } from '../events/catalogue.js';
-import { compileTypes, readsWorkspace, type Asked } from '../events/pattern.js';
+import { compileTypes, readsWorkspace, workspaceOfEvent, type Asked } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Mask } from '../feed/detect/masks.js';
 import { unmatched } from '../feed/detect/named-fields.js';
@@ -167,7 +167,8 @@ function fieldsIn(template: string, { include = {} }: Subscription): string[] {
 
 /** As the value of the field, or as one of its list. */
 function holdsOf(field: string, value: string): (event: ChangeEvent) => boolean {
-  return compileWhere({ any: [{ [`after.${field}`]: value }, { [`after.${field}`]: { contains: value } }] });
+  const holds = compileWhere({ any: [{ [`after.${field}`]: value }, { [`after.${field}`]: { contains: value } }] });
+  return (event) => holds(event, workspaceOfEvent(event, {}));
 }
 
 /** @yields some of the stored records of a list, as snapshots */

@@ -6,7 +6,7 @@ import type { Problem, Status } from '../ops/watch/status.js';
 import { clockApart } from '../redis/facts.js';
 import { isoTime, watchSteps } from '../kit/clock.js';
 import type { Part } from '../kit/lifecycle.js';
-import { runLoop } from '../kit/loop.js';
+import { runLoop, type LoopBoard } from '../kit/loop.js';
 import { packageVersion } from '../kit/package-files.js';
 import { createNoticeStore } from '../log/notices.js';
 import { createProcessRegistry, type ProcessStatus } from '../redis/process-registry.js';
@@ -22,16 +22,21 @@ const LIFE_MS = 20_000;
 interface PresenceDeps {
   roles: readonly string[];
   status: () => Promise<Status>;
-  /** What is wrong with the files that it reads. */
-  ofFiles: () => Pick<ProcessStatus, 'refused' | 'rulesMissing'>;
+  /** Calls back after the process has taken over workspaces that came at run time. */
+  onTakenOver: (said: () => void) => void;
+  /** What is wrong with the files and the book that it reads, and as far as it has taken them over. */
+  ofFiles: () => Pick<ProcessStatus, 'refused' | 'rulesMissing' | 'book'>;
 }
 
-export function presence(context: AppContext, workspaces: Workspaces, { roles, status, ofFiles }: PresenceDeps): Part {
+export function presence(
+  context: AppContext,
+  workspaces: Workspaces,
+  { roles, status, ofFiles, ...deps }: PresenceDeps,
+): Part {
   const { config, subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
-  const stepped = watchSteps(clock);
-  const keepValid = keepingValid(context);
+  const [stepped, keepValid] = [watchSteps(clock), keepingValid(context)];
   const self = {
     id: randomUUID(),
     version: packageVersion(),
@@ -46,7 +51,6 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
     // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
     const polls = roles.includes('poll');
     await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
-    const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const { count: lists, forMs } = capacity.waiting;
     const revision = config.rules?.revision;
     if (revision !== rules.rules) rules = { rules: revision, rulesSince: isoTime(clock.now()) };
@@ -57,8 +61,7 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
       ...(lists > 0 && { waiting: { lists, forMs } }),
       clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
       ...ofLists(workspaces),
-      stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
-      failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
+      ...troublesOf(loops),
     };
     await registry.beat(facts, LIFE_MS);
     await keepValid();
@@ -69,6 +72,8 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
     name: 'presence',
     async start() {
       await beat();
+      // Who erases a workspace waits for it. It comes with the next one where Redis is away.
+      deps.onTakenOver(() => void beat().catch(() => undefined));
       const notices = createNoticeStore(redis, keys, guard);
       const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
@@ -84,6 +89,14 @@ export function presence(context: AppContext, workspaces: Workspaces, { roles, s
       await Promise.all(running);
       await registry.leave(self.id);
     },
+  };
+}
+
+function troublesOf(loops: LoopBoard): Pick<ProcessStatus, 'stalled' | 'failing'> {
+  const all = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
+  return {
+    stalled: all.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
+    failing: all.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
   };
 }
 

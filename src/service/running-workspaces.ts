@@ -7,6 +7,7 @@ import type { WorkspaceConfig } from '../config/schema.js';
 import { isoTime, withinTime } from '../kit/clock.js';
 import { messageOf } from '../kit/errors.js';
 import type { Part } from '../kit/lifecycle.js';
+import type { Log } from '../kit/log.js';
 import { runLoop } from '../kit/loop.js';
 import { createSteps } from '../kit/steps.js';
 import type { BookPage, WorkspaceEntry } from '../ops/workspaces/book.js';
@@ -35,6 +36,7 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
   const refusals = createRefusals(context);
   const { steps, taken, takeOver, drop } = createTaking(context, deps, stopping.signal);
   let page: BookPage = { revision: null, entries: new Map() };
+  let [takenOver, said]: [string | null, () => void] = [null, () => undefined];
   let running: Promise<void> | undefined;
 
   const look = async (): Promise<void> => {
@@ -46,6 +48,13 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
       refusals.keep((name) => page.entries.has(name));
       await sealAgain(context, page);
     }
+    const { revision: read } = page;
+    if (read !== takenOver)
+      void steps.all().then(() => {
+        if (page.revision !== read || read === takenOver) return;
+        takenOver = read;
+        said();
+      });
     // What is absent is not empty: what ran goes on.
     refusals.note('', () => (revision === null && taken.size > 0 ? textOfGone(taken.size) : null));
   };
@@ -54,9 +63,7 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
     /** Before anything runs. Without Redis, the service finds them later. */
     async open(): Promise<void> {
       if (keyring === null) return;
-      await look().catch((error: unknown) =>
-        log.warn({ error: messageOf(error) }, 'the book of workspaces was not read'),
-      );
+      await look().catch(unread(log));
       await steps.all();
     },
     start(): Promise<void> {
@@ -65,8 +72,8 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
         return READ_INTERVAL_MS;
       };
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
-      const { signal } = stopping;
-      running = keyring === null ? undefined : runLoop({ name: 'workspaces', run, ready, signal, log, clock, loops });
+      const loop = { name: 'workspaces', run, ready, signal: stopping.signal, log, clock, loops };
+      running = keyring === null ? undefined : runLoop(loop);
       return Promise.resolve();
     },
     async stop(): Promise<void> {
@@ -82,6 +89,9 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
     /** Those that are not as the book has them, and why. */
     refused: (): Refused | null => refusals.now(),
     whyNot: (name: string): string | null => refusals.of(name),
+    /** The revision up to which everything is as the book has it. */
+    takenOver: (): string | null => takenOver,
+    onTakenOver: (call: () => void): void => void (said = call),
     /** As they were read last. */
     entries: (): BookPage['entries'] => page.entries,
   } satisfies Part & Record<string, unknown>;
@@ -161,6 +171,10 @@ function whyNot(
   } catch (error) {
     return messageOf(error);
   }
+}
+
+function unread(log: Log): (error: unknown) => void {
+  return (error) => log.warn({ error: messageOf(error) }, 'the book of workspaces was not read');
 }
 
 function textOfGone(count: number): string {

@@ -117,9 +117,9 @@ const NO_MARKS: OnceStore = {
 /** Of a workspace whose records are not read. */
 function surroundingsIn({ workspaces, people, http }: Config, name: string): Surroundings {
   const lists = listsOf(workspaces);
-  const { language = 'en', timeZone = 'UTC' } = workspaces.find((one) => one.name === name) ?? {};
+  const { data = {}, language = 'en', timeZone = 'UTC' } = workspaces.find((one) => one.name === name) ?? {};
   return {
-    ...{ language, timeZone, lists, links: new Map(), people },
+    ...{ data, language, timeZone, lists, links: new Map(), people },
     comparisonOf: () => undefined,
     pageOf: (event) => recordPage(event, { pageUrl: http.publicUrl, lists }),
     mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },

@@ -28,6 +28,8 @@ export interface FakeContextOptions {
   attempt?: number;
   /** @defaultValue 'test' */
   workspace?: string;
+  /** What a program put with the workspace. @defaultValue nothing */
+  data?: HandlerContext['workspace']['data'];
   /** @defaultValue 'test' */
   subscription?: string;
   /** The list that the event comes from. @defaultValue null */
@@ -77,6 +79,7 @@ export function fakeSurroundings({
   timeZone,
   records = {},
   people = {},
+  data = {},
   effects: given = {},
 }: FakeContextOptions) {
   const lines: LogLine[] = [];
@@ -91,6 +94,7 @@ export function fakeSurroundings({
     lists: builtInLists,
     links: new Map<string, string>(),
     people,
+    data,
     comparisonOf: () => undefined,
     pageOf: () => null,
     mutes: { isMuted: () => Promise.resolve(false), all: () => Promise.resolve([]) },

@@ -25,8 +25,12 @@ import { fakeSurroundings, type FakeContextOptions, type LogLine } from './fake-
 export type Selected = { selected: true } | ({ selected: false } & RefusedBy);
 
 /** Whether the subscription gets the event, and otherwise what leaves it out. */
-export function select(subscription: Subscription, event: ChangeEvent): Selected {
-  const refused = explainSelection(subscription)(event);
+export function select(
+  subscription: Subscription,
+  event: ChangeEvent,
+  { data = {} }: Pick<FakeContextOptions, 'data'> = {},
+): Selected {
+  const refused = explainSelection({ ...subscription, dataOf: () => data })(event);
   return refused === null ? { selected: true } : { selected: false, ...refused };
 }
 
@@ -67,10 +71,11 @@ export interface HandlerRuns {
  * @throws ChangefeedError `CF_USAGE` for a report, which gets no events
  */
 export async function runHandler(
-  subscription: Subscription,
+  asGiven: Subscription,
   events: ChangeEvent | readonly ChangeEvent[],
   options: FakeContextOptions = {},
 ): Promise<HandlerRuns> {
+  const subscription: Subscription = { ...asGiven, dataOf: () => options.data ?? {} };
   if (subscription.report !== undefined)
     throw usage(`runHandler: "${subscription.name}" gets a report at its moments, and no events.`);
   const fake = fakeSurroundings(options);

@@ -53,10 +53,10 @@ describe('forget: a workspace', () => {
     const seen: string[] = [];
     const handle: Handle = async (event, { workspace, subscription, once }) => {
       await once('effect', () => undefined);
-      if (workspace === 'acme' && (subscription === 'held' || event.type.startsWith('crm.todo'))) {
+      if (workspace.name === 'acme' && (subscription === 'held' || event.type.startsWith('crm.todo'))) {
         throw new PermanentError(`${event.subject} is refused`);
       }
-      if (workspace === 'beta') seen.push(`${subscription} ${event.id}`);
+      if (workspace.name === 'beta') seen.push(`${subscription} ${event.id}`);
     };
     const feed = await open([acme.workspace, beta.workspace], handle);
     await feed.sweep();

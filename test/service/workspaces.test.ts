@@ -201,4 +201,34 @@ describe('workspaces at run time', () => {
     await test.redis.hset(test.keys.workspaces(), { acme: over, ':revision': 'over' });
     await eventually(async () => expect(await keysNaming(test, 'acme')).toEqual([]));
   });
+
+  it('workspaces: what is put with one reaches conditions and handlers, also when it changes', async () => {
+    const [crm, other] = await crms('acme', 'beta');
+    const got: unknown[] = [];
+    const gold = defineHandler({
+      name: 'gold',
+      on: ['crm.person.created'],
+      where: { 'workspace.data.plan': 'gold' },
+      handle: ({ subject }, { workspace }) => void got.push([workspace.name, workspace.data['crmId'], subject]),
+    });
+    const redis = { url: test.url, prefix: test.keys.prefix };
+    const feed = await openChangefeed({ workspaces: [], key: KEY, redis, subscriptions: [gold] });
+    onTestFinished(() => feed.stop());
+    await feed.start();
+    await feed.workspaces.put('acme', { ...crm.workspace, data: { plan: 'gold', crmId: 7 } });
+    await feed.workspaces.put('beta', { ...other!.workspace, data: { plan: 'free', crmId: 8 } });
+    await Promise.all(['acme', 'beta'].map((name) => baseline(feed, name)));
+    other!.sandbox.life.createPerson();
+    const first = crm.sandbox.life.createPerson();
+    await eventually(() => expect(got).toEqual([['acme', 7, first]]));
+    await eventually(async () => {
+      const beta = (await feed.status()).workspaces.find(({ name }) => name === 'beta');
+      expect(beta?.logLength).toBeGreaterThan(0);
+    });
+    await feed.waitUntilHandled({ timeoutMs: 5_000 });
+    await feed.workspaces.put('beta', { baseUrl: other!.workspace.baseUrl, data: { plan: 'gold', crmId: 9 } });
+    const second = other!.sandbox.life.createPerson();
+    await eventually(() => expect(got.at(-1)).toEqual(['beta', 9, second]));
+    expect(got).toHaveLength(2);
+  });
 });

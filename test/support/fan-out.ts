@@ -69,6 +69,7 @@ export interface FanOutParts {
 
 /** Of a workspace without links and records. */
 export const NO_SURROUNDINGS: Surroundings = {
+  data: {},
   language: 'en',
   timeZone: 'Asia/Seoul',
   lists: builtInLists,

@@ -34,7 +34,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     signal: new AbortController().signal,
     attempt: 1,
     subscription: 'ops',
-    workspace: 'acme',
+    workspace: { name: 'acme', data: {} },
     list: null,
     replay: false,
     language: 'en' as const,

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { usage, type ChangefeedError } from '../../kit/errors.js';
 import { BEFORE_ALL, compareLogIds, parseBeginning } from '../../events/log-id.js';
-import type { LoggedEvent } from '../../events/types.js';
+import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { checkConditions, compileWhere, type Conditions } from '../handlers/where.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents, idsOf } from '../deliveries.js';
-import { compileSelection, compileTypes, readsWorkspace } from '../../events/pattern.js';
+import { compileSelection, compileTypes, readsWorkspace, workspaceOfEvent } from '../../events/pattern.js';
 import { jobIdsIn } from '../queues.js';
 import type { SubscriptionContext } from '../stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
@@ -301,7 +301,8 @@ function selectedOf(
   subscription: Subscription,
 ): LoggedEvent[] {
   const isType = types === undefined ? () => true : compileTypes({ on: types });
-  const holds = where === undefined ? () => true : compileWhere(where);
+  const holdsIn = where === undefined ? () => true : compileWhere(where);
+  const holds = (event: ChangeEvent): boolean => holdsIn(event, workspaceOfEvent(event, subscription));
   const selects = compileSelection(subscription);
   return events.filter(
     ({ event }) => (record ?? event.subject) === event.subject && isType(event.type) && selects(event) && holds(event),

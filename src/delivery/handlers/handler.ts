@@ -1,6 +1,6 @@
 import type { PersonInCharge } from '../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../events/types.js';
-import type { Selection } from '../../events/pattern.js';
+import type { Selection, WorkspaceOfEvent } from '../../events/pattern.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { Include } from '../../events/related.js';
@@ -21,7 +21,8 @@ export interface HandlerContext {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly subscription: string;
-  readonly workspace: string;
+  /** Where the event comes from, and what your program put with it. */
+  readonly workspace: WorkspaceOfEvent;
   /** The list that the event comes from; null for the feed's own events. */
   readonly list: ListName | null;
   /** The language of the subscription, otherwise of the workspace: for what people read. */

@@ -33,7 +33,7 @@ export function reporting(receiver: Subscription, { what, at, days: on, per }: R
       what,
       schedule: { when: { at }, days: on },
       handle: (outcome, context) => {
-        const { workspace } = context;
+        const { name: workspace } = context.workspace;
         const text = (formats: Formats): TitledText => textOfReport(outcome, { workspace, per, formats });
         return tell({ text, at: outcome.at, id: `report.${outcome.at}` }, context);
       },

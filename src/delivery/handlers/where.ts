@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { compilePattern, type Asked, type FailingCondition, type Where } from '../../events/pattern.js';
+import {
+  compilePattern,
+  type Asked,
+  type FailingCondition,
+  type Where,
+  type WorkspaceOfEvent,
+} from '../../events/pattern.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';
 import { readTime } from '../../kit/iso-time.js';
@@ -27,9 +33,10 @@ export type Conditions = {
   /** One of these must hold. A condition within has no further `any`. */
   readonly any?: readonly Conditions[] | undefined;
 } & { readonly [Field in FieldOf<CrmRecords>]?: ChangeCondition };
-export type Predicate = (event: ChangeEvent) => boolean;
+/** `workspace`: where the event comes from, with what your program put with it. */
+export type Predicate = (event: ChangeEvent, workspace: WorkspaceOfEvent) => boolean;
 
-const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed'] as const;
+const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed', 'workspace'] as const;
 const MOST_CONDITIONS = 50;
 const A_WHERE = `conditions such as { "after.<field>": <value> } or { "<field>": { changes: true } }, or in code a function (event) => boolean`;
 const A_CHANGE = `an object of ${CHANGE_OPERATORS.join(', ')} (a bare name is a field and what it did; "after.<field>" has a value)`;
@@ -137,12 +144,13 @@ export function compileWhere(where: Predicate | Conditions): Where {
   const tests = Object.entries(where).flatMap(([path, condition]) =>
     condition === undefined ? [] : [{ path, condition, holds: compileOne(path, condition) }],
   );
-  const failing = (event: ChangeEvent): FailingCondition | undefined => {
-    const { path, condition } = tests.find(({ holds }) => !holds(event)) ?? {};
+  const failing: NonNullable<Where['failing']> = (event, workspace) => {
+    const { path, condition } = tests.find(({ holds }) => !holds(event, workspace)) ?? {};
     if (path === undefined) return undefined;
-    return { condition: path, wanted: shown(condition), found: foundAt(path, condition, event) };
+    return { condition: path, wanted: shown(condition), found: foundAt(path, condition, { event, workspace }) };
   };
-  return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing, asks: askedBy(where) });
+  const holds: Predicate = (event, workspace) => failing(event, workspace) === undefined;
+  return Object.assign(holds, { failing, asks: askedBy(where) });
 }
 
 const MOST_SHOWN = 200;
@@ -152,15 +160,21 @@ function shown(value: unknown): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
-function foundAt(path: string, condition: unknown, event: ChangeEvent): string {
+type Seen = { event: ChangeEvent; workspace: WorkspaceOfEvent };
+
+function foundAt(path: string, condition: unknown, { event, workspace }: Seen): string {
   if (path === 'any' && Array.isArray(condition)) {
-    const each = (condition as readonly Conditions[]).flatMap((one) => compileWhere(one).failing?.(event) ?? []);
+    const each = (condition as readonly Conditions[]).flatMap(
+      (one) => compileWhere(one).failing?.(event, workspace) ?? [],
+    );
     return each.map((one) => `${one.condition}: ${one.found}`).join(', ');
   }
-  return valuesFor(path, condition)(event).map(shown).join(' → ');
+  // What a program put may be secret.
+  if (path.startsWith('workspace.data')) return '…';
+  return valuesFor(path, condition)(event, workspace).map(shown).join(' → ');
 }
 
-function valuesFor(path: string, condition: unknown): (event: ChangeEvent) => Values {
+function valuesFor(path: string, condition: unknown): ValuesOf {
   const isOfEvent = ROOTS.some((root) => path === root || path.startsWith(`${root}.`));
   if (!isOfEvent || isChange(path, condition)) return (event) => changeAt(path, event);
   return path === 'changed' ? (event) => [changedFields(event)] : single(path);
@@ -196,26 +210,28 @@ type Condition = NonNullable<Conditions[string]>;
 function compileOne(path: string, condition: Condition | null): Predicate {
   if (path === 'any' && Array.isArray(condition)) {
     const alternatives = (condition as readonly Conditions[]).map(compileWhere);
-    return (event) => alternatives.some((holds) => holds(event));
+    return (event, workspace) => alternatives.some((holds) => holds(event, workspace));
   }
   const isOfEvent = ROOTS.some((root) => path === root || path.startsWith(`${root}.`));
   if (!isOfEvent || isChange(path, condition)) return compileChange(path, condition as ChangeCondition);
   const valuesOf = path === 'changed' ? changedFields : single(path);
   const holds = compileCondition(condition as Compared, path === 'changed');
-  return (event) => holds(valuesOf(event), event);
+  return (event, workspace) => holds(valuesOf(event, workspace), event);
 }
 
 type Compared = Plain | readonly Plain[] | Comparison;
 
 /** `changed` has several values: one must match, and none what `not` names. Any other path has one. */
 type Values = readonly unknown[];
+type ValuesOf = (event: ChangeEvent, workspace: WorkspaceOfEvent) => Values;
 
 const changedFields = ({ data }: ChangeEvent): Values => data.changes.map(({ field }) => normal(field));
 
-function single(path: string): (event: ChangeEvent) => Values {
+function single(path: string): ValuesOf {
   const [root = '', ...rest] = path.split('.');
   const inner = rest.join('.');
-  return (event) => {
+  return (event, workspace) => {
+    if (root === 'workspace') return [follow(workspace, inner)];
     if (root === 'before' || root === 'after') return [follow(event.data[root], inner)];
     return root === 'data' ? [follow(event.data, inner)] : [valueAtPath(event, path)];
   };

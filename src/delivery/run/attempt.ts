@@ -4,6 +4,7 @@ import type { Comparison } from '../../crm/canonical.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { listOf } from '../../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../events/notices.js';
+import { workspaceOfEvent, type WorkspaceOfEvent } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Clock } from '../../kit/clock.js';
 import { formatDuration } from '../../kit/duration.js';
@@ -140,10 +141,12 @@ export function shapeEvent(
 
 function isWanted(
   event: ChangeEvent,
-  { subscription: { where }, delivery }: Shaping & Partial<Pick<AttemptOptions, 'delivery'>>,
+  { subscription, delivery }: Shaping & Partial<Pick<AttemptOptions, 'delivery'>>,
 ): boolean {
+  const { where } = subscription;
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
-  return where === undefined || event.type === SNAPSHOT_COMPLETE || isDeletionSent(event, delivery) || where(event);
+  if (where === undefined || event.type === SNAPSHOT_COMPLETE || isDeletionSent(event, delivery)) return true;
+  return where(event, workspaceOfEvent(event, subscription));
 }
 
 /** A deletion in a snapshot has no contents by which `where` could select it. */
@@ -192,7 +195,7 @@ interface About {
 export function contextFor(options: ContextOptions, about: About): HandlerContext {
   const { subscription, attempt, interrupt, logger, test = false } = options;
   const { workspace, facts, effectsOf, list = null, replay = false } = about;
-  const { language, timeZone, people, record, pageOf } = options.surroundingsOf(workspace);
+  const { data, language, timeZone, people, record, pageOf } = options.surroundingsOf(workspace);
   let log: Log | undefined;
   return {
     // Created on first use: most handlers never log.
@@ -206,7 +209,7 @@ export function contextFor(options: ContextOptions, about: About): HandlerContex
       return interrupt.signal;
     },
     subscription: subscription.name,
-    workspace,
+    workspace: { name: workspace, data },
     attempt,
     list,
     replay,
@@ -280,6 +283,8 @@ function handlerError(
 
 /** What handling knows of a workspace. */
 export interface Surroundings {
+  /** What a program put with the workspace. */
+  data: WorkspaceOfEvent['data'];
   language: Language;
   timeZone: string;
   lists: Lists;

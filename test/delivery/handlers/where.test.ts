@@ -20,7 +20,8 @@ const after = {
   방문일: '2026-01-31T04:10:01.000Z',
 };
 const event: ChangeEvent = { ...base, data: { ...base.data, after } };
-const holds = (where: Conditions): boolean => compileWhere(where)(event);
+const NOWHERE = { name: 'acme', data: { plan: 'gold', seats: 7 } };
+const holds = (where: Conditions): boolean => compileWhere(where)(event, NOWHERE);
 
 describe('where', () => {
   it.each<[string, Conditions, boolean]>([
@@ -34,6 +35,14 @@ describe('where', () => {
     ['none of several', { 'after.유형': ['메일', '문자'] }, false],
     ['a field of a reference', { 'after.담당자.name': '가나' }, true],
     ['a name with a dot', { 'after.등급.최종': 'A' }, true],
+    [
+      'what was put with the workspace',
+      { 'workspace.data.plan': ['gold', 'silver'], 'workspace.data.seats': { gt: 5 } },
+      true,
+    ],
+    ['other data', { 'workspace.data.plan': 'free' }, false],
+    ['data that is not there', { 'workspace.data.since': { exists: true } }, false],
+    ['the name of the workspace', { 'workspace.name': 'acme' }, true],
     ['not', { 'after.유형': { not: '메일' } }, true],
     ['not any of', { 'after.유형': { not: ['메일', '전화'] } }, false],
     ['a range', { 'after.금액': { gt: 299, lte: 300 } }, true],
@@ -76,7 +85,9 @@ describe('where', () => {
     ['a path of 200,000 dots', { [`after.${'a.'.repeat(200_000)}b`]: 1 }, { a: { a: 2 } }],
   ])('where: %s does not stop the process', (_what, where, fields) => {
     const startedAt = performance.now();
-    expect(compileWhere(where)({ ...base, data: { ...base.data, after: { id: 'r1', ...fields } } })).toBe(false);
+    expect(compileWhere(where)({ ...base, data: { ...base.data, after: { id: 'r1', ...fields } } }, NOWHERE)).toBe(
+      false,
+    );
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
@@ -108,7 +119,7 @@ describe('where', () => {
     const rules = { list: 'people', nullIsAbsent: true, compares } as const;
     const changes = before === null || now === null ? [] : diffRecords({ ...before }, { ...now }, rules);
     const data = { ...base.data, before, after: now, changes } as ChangeEvent['data'];
-    return compileWhere(where)({ ...base, type, data });
+    return compileWhere(where)({ ...base, type, data }, NOWHERE);
   };
 
   it.each<[string, Conditions, boolean]>([

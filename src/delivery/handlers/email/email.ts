@@ -208,7 +208,7 @@ async function eventMail(
   const usual: TextIn = (service) => usualMessage(event, readerFor(service));
   // A template is text: its own characters are no HTML either.
   const own = template && renderTemplate(template, event, readerFor(PLAIN_MAIL));
-  const record = [workspace, objectOf(event), event.subject];
+  const record = [workspace.name, objectOf(event), event.subject];
   return {
     ...mailOf({ sender, context, id: event.id, subject: subjectOf(usual(PLAIN_MAIL)) }),
     ...bodiesOf(own === undefined ? usual : (service) => (service === HTML_MAIL ? escapeHtml(own) : own), context),
@@ -244,7 +244,7 @@ function mailOf({ sender, context, id, subject }: About) {
   return {
     from: sender,
     subject: `${mark}${subject}`,
-    messageId: idOf([subscription, workspace, id], domainOf(sender)),
+    messageId: idOf([subscription, workspace.name, id], domainOf(sender)),
   };
 }
 

@@ -144,7 +144,8 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
 const accountIn = ({ kakaowork, email }: PersonAddresses): string | undefined => kakaowork ?? email;
 /** Null: it is about no record, or about an example. */
 function recordOf({ data, subject: id }: ChangeEvent, context: HandlerContext): ButtonsOf | null {
-  const { subscription, workspace, list, test = false } = context;
+  const { subscription, list, test = false } = context;
+  const { name: workspace } = context.workspace;
   return (data.after ?? data.before) === null || list === null || test ? null : { subscription, workspace, list, id };
 }
 

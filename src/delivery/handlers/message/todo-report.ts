@@ -73,7 +73,7 @@ export function createTodoReport(settings: ReportSettings, world: Partial<Endpoi
       handle: (outcome, context) =>
         chat.say(({ service, language: inLanguage, timeZone }) => {
           const formats = formatsFor({ language: inLanguage, timeZone, now: outcome.at });
-          return titledText(reportText(outcome, { workspace: context.workspace, per, formats }), service);
+          return titledText(reportText(outcome, { workspace: context.workspace.name, per, formats }), service);
         }, context),
     },
   });
