@@ -75,9 +75,15 @@ export function presence(
       // Who erases a workspace waits for it. It comes with the next one where Redis is away.
       deps.onTakenOver(() => void beat().catch(() => undefined));
       const notices = createNoticeStore(redis, keys, guard);
-      const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
-      const sentinel = createSentinel({ status, notices, subscriptions, isExplained, log, clock });
+      const sentinel = createSentinel({
+        status,
+        notices,
+        subscriptions,
+        isExplained: isExplainedBy(workspaces),
+        log,
+        clock,
+      });
       const shared = { ready, signal: stopping.signal, log, clock, loops };
       running = [
         runLoop({ ...shared, name: 'heartbeat', run: beat }),
@@ -108,10 +114,12 @@ function ofLists(workspaces: Workspaces) {
 }
 
 /** This process has logged the cause. Another process logs the problem if it does not poll. */
-function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
-  const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
-  return concerned.some(({ outages: { away, refused } }) => {
-    const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
-    return outage?.explains(Date.parse(since ?? '')) === true;
-  });
-}
+const isExplainedBy =
+  (workspaces: Workspaces) =>
+  ({ kind, workspace, since }: Problem): boolean => {
+    const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
+    return concerned.some(({ outages: { away, refused } }) => {
+      const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+      return outage?.explains(Date.parse(since ?? '')) === true;
+    });
+  };

@@ -2,13 +2,7 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import {
-  compilePattern,
-  type Asked,
-  type FailingCondition,
-  type Where,
-  type WorkspaceOfEvent,
-} from '../../events/pattern.js';
+import { compilePattern, type Asked, type Where, type WorkspaceOfEvent } from '../../events/pattern.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';
 import { readTime } from '../../kit/iso-time.js';
