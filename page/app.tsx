@@ -47,6 +47,8 @@ const VIEWS: Readonly<Record<Section, (props: SectionProps) => JSX.Element>> = {
   schema: Schema,
   problems: Problems,
 };
+/** What a caller of one workspace may ask. */
+const OF_WORKSPACE: readonly Section[] = ['overview', 'changes', 'records', 'lists', 'todos', 'schema', 'problems'];
 const STATUS_MS = 3_000;
 
 /** The link that `changefeed start` prints. */
@@ -85,7 +87,8 @@ function Frame({ caller }: { caller: Caller }) {
   const status = usePolled(pathOf('readStatus', {}), STATUS_MS);
   const heading = useFocusOn(section);
   const isRestarting = useRestart();
-  const shown = SECTIONS.find((one) => one === section) ?? 'overview';
+  const sections = caller.workspace === undefined ? SECTIONS : OF_WORKSPACE;
+  const shown = sections.find((one) => one === section) ?? 'overview';
   const View = VIEWS[shown];
   useEffect(() => {
     document.title = `${t(`nav.${shown}`)} · Changefeed`;
@@ -113,7 +116,7 @@ function Frame({ caller }: { caller: Caller }) {
       </header>
       <nav class="sections" aria-label={t('nav.label')}>
         <ul>
-          {SECTIONS.map((one) => (
+          {sections.map((one) => (
             <li key={one}>
               <a href={`#/${one}`} aria-current={one === shown ? 'page' : undefined}>
                 {t(`nav.${one}`)}

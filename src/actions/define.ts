@@ -64,6 +64,8 @@ export interface Action<
   readonly reads?: boolean;
   /** Everyone may ask it. @defaultValue false */
   readonly open?: true;
+  /** A caller of one workspace may ask it: it takes a workspace, or reads no more than the page of that workspace. @defaultValue false */
+  readonly ofWorkspace?: true;
   /** It is answered while Redis is away too. @defaultValue false */
   readonly offline?: true;
   /** It reads much of the log, or of the stored records. @defaultValue it does not */

@@ -88,19 +88,22 @@ export interface Invitation {
   since: string;
   /** ISO 8601: their token opens nothing any more from then on. */
   until: string;
+  /** They see this workspace and nothing else. @defaultValue all */
+  workspace?: string | undefined;
 }
 
 /** People with a token of their own for the status page, beside `http.tokens`. Every process knows of a change within seconds. */
 export interface Invitations {
   /**
    * Makes a token, which cannot be shown again: only a digest of it is stored.
-   * @param call `role`: defaults to `read`; `expires`: a duration from `1m` to `366d`, by default `90d`
+   * @param call `role`: defaults to `read`; `workspace`: they read this one, and nothing else exists for them; `expires`: a duration from `1m` to `366d`, by default `90d`
    * @returns `link` signs in. `reach`: it goes to `http.publicUrl` (`public`), to the address of the page, or only `this machine` can open it
    * @throws ChangefeedError CF_USAGE also for a name that is invited already, and where no page is served or a proxy alone signs in
    */
   add(call: {
     name: string;
     role?: Invitation['role'] | undefined;
+    workspace?: string | undefined;
     expires?: string | undefined;
   }): Promise<Invitation & { token: string; link: string; reach: 'public' | 'address' | 'this machine' }>;
   list(): Promise<Invitation[]>;
@@ -326,8 +329,12 @@ export interface Changefeed extends Forgetting, Histories {
    * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
    */
   hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
-  /** Freshness, budget, queues, dead letters, processes and problems: what `changefeed status` prints. */
-  status(): Promise<Status>;
+  /**
+   * Freshness, budget, queues, dead letters, processes and problems: what `changefeed status` prints.
+   * @param of only what is of one workspace; the numbers of subscriptions are of all
+   * @throws ChangefeedError CF_USAGE when there is no such workspace
+   */
+  status(of?: { workspace?: string | undefined }): Promise<Status>;
   /**
    * Counts the stored todos.
    * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled

@@ -41,6 +41,7 @@ export const readRecordHistory = defineAction({
   name: 'history',
   id: 'readRecordHistory',
   on: 'lists',
+  ofWorkspace: true,
   route: 'POST /api/lists/:workspace/:list/history',
   about: ['The changes of one record, newest first.', '레코드 하나의 변경. 최근 것부터.'],
   input: z.strictObject({

@@ -12,6 +12,7 @@ const invited = z.strictObject({
   role: z.enum(['read', 'operate']),
   since: iso,
   until: iso.describe('it opens nothing any more from then on'),
+  workspace: z.string().optional().describe('they see this workspace and nothing else; absent: all'),
 });
 
 export const invite = defineAction({
@@ -29,6 +30,7 @@ export const invite = defineAction({
       .enum(['read', 'operate'])
       .default('read')
       .describe('read: sees everything; operate: may act too (default: read)'),
+    workspace: z.string().min(1).max(64).optional().describe('they see this workspace and nothing else (default: all)'),
     expires: z.string().max(20).default('90d').describe('after this duration it ends (default: 90d)'),
   }),
   answer: invited.extend({
@@ -39,7 +41,7 @@ export const invite = defineAction({
       .describe('the link goes to `http.publicUrl`, to the address of the page, or can be opened on this machine only'),
   }),
   // Never the token.
-  audited: ({ name: person, role, until }) => ({ person, role, until }),
+  audited: ({ name: person, role, until, workspace }) => ({ person, role, until, ...(workspace && { workspace }) }),
   run: (call, { feed }) => feed.invites.add(call),
   says({ name: person, link, until, reach }, { t, dateTime }) {
     const done = t('invite.done', { name: person, link, until: dateTime(until) });
@@ -63,7 +65,11 @@ export const listInvites = defineAction({
     invites.length === 0
       ? t('invite.none')
       : invites
-          .map((one) => [one.name, one.role, t('invite.until', { until: dateTime(one.until) })].join('  '))
+          .map((one) =>
+            [one.name, one.role, one.workspace ?? '', t('invite.until', { until: dateTime(one.until) })]
+              .filter(Boolean)
+              .join('  '),
+          )
           .join('\n'),
 });
 

@@ -18,6 +18,7 @@ export const readTodos = definePageAction({
   name: 'todos',
   id: 'readTodos',
   on: 'lists',
+  ofWorkspace: true,
   route: 'GET /api/todos',
   about: [
     'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
@@ -35,6 +36,7 @@ export const listTodos = definePageAction({
   name: 'todo rows',
   id: 'listTodos',
   on: 'lists',
+  ofWorkspace: true,
   route: 'GET /api/todos/rows',
   about: ['The todos behind one of these numbers, in an order.', '이 숫자 하나에 들어 있는 할 일, 순서대로.'],
   input: z.strictObject({
@@ -66,6 +68,7 @@ export const readSchema = defineAction({
   name: 'schema',
   id: 'readSchema',
   on: 'lists',
+  ofWorkspace: true,
   route: 'GET /api/lists/:workspace/:list/schema',
   about: ['The fields seen in a list, and their types of values.', '목록에서 본 필드와 그 값의 종류.'],
   input: z.strictObject(ofList),
@@ -96,6 +99,7 @@ export const findRecords = defineAction({
   name: 'find',
   id: 'findRecords',
   on: 'lists',
+  ofWorkspace: true,
   route: 'POST /api/lists/:workspace/:list/find',
   about: [
     'The records of a list as they are now, by conditions on fields and by names, in the order of a field.',
@@ -114,6 +118,7 @@ export const findRecordsAsOf = defineAction({
   name: 'as of',
   id: 'findRecordsAsOf',
   on: 'lists',
+  ofWorkspace: true,
   route: 'POST /api/lists/:workspace/:list/as-of',
   about: [
     'The records of a list as they were at a time, by conditions on fields and by names, in the order of a field.',
@@ -136,6 +141,7 @@ export const explainRecord = defineAction({
   name: 'explain',
   id: 'explainRecord',
   on: 'lists',
+  ofWorkspace: true,
   route: 'POST /api/lists/:workspace/:list/explain',
   about: ['Why a record did or did not yield events.', '레코드가 왜 이벤트를 만들었는지, 또는 만들지 않았는지.'],
   input: z.strictObject({ ...ofList, id: z.string().min(1).max(2_000).describe('its id') }),
@@ -148,6 +154,7 @@ export const listHeld = defineAction({
   name: 'held',
   id: 'listHeld',
   on: 'lists',
+  ofWorkspace: true,
   route: 'GET /api/held',
   about: ['What waits until a person accepts or discards it.', '사람이 승인하거나 버릴 때까지 보류된 것.'],
   input: z.strictObject({ workspace }),

@@ -9,6 +9,7 @@ export const readOverview = defineAction({
   name: 'overview',
   id: 'readOverview',
   on: 'events',
+  ofWorkspace: true,
   route: 'GET /api/overview',
   about: [
     'How many edits there were, by day and kind, person in charge, and field, beside as many days before. They are counted when they are logged.',

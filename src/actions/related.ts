@@ -37,6 +37,7 @@ export const readRelated = definePageAction({
   name: 'related',
   id: 'readRelatedRecords',
   on: 'lists',
+  ofWorkspace: true,
   route: 'POST /api/lists/:workspace/:list/related',
   about: [
     'The todos, memos and activities of one record, newest first.',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { described, type Api } from '../ops/server/page/api.js';
 import { whoIs } from '../ops/server/http/access.js';
 import { knownWorkspace } from '../ops/server/page/event-filter.js';
+import { askedBy, pageFor } from '../ops/server/page/scope.js';
 import { carryOut, type World } from './carry-out.js';
 import { namesInPath, readsOnly, type Action } from './define.js';
 import { formIn, sheetText, type Form } from './sheet.js';
@@ -17,35 +18,38 @@ export function addActions(app: Api, world: World): void {
 
 function addAction(app: Api, action: Action, world: World): void {
   const [method = '', url = ''] = action.route.split(' ');
-  const { id, on, about, input, answer, open, offline, cost } = action;
+  const { id, on, about, input, answer, open, offline, cost, ofWorkspace } = action;
   const named = namesInPath(action);
   const reads = readsOnly(action);
   const params = z.object(part(input, (name) => named.includes(name)));
   // What checks several fields together is kept where none of them is in the path.
-  const given = named.length === 0 ? input : z.strictObject(part(input, (name) => !named.includes(name)));
+  const body = named.length === 0 ? input : z.strictObject(part(input, (name) => !named.includes(name)));
   app.route({
     method,
     url,
     config: {
       action: action.name,
       access: open === true ? 'public' : reads ? 'read' : 'operate',
+      ...(ofWorkspace === true && { ofWorkspace }),
       ...(offline === true && { offline }),
       ...(cost !== undefined && { cost }),
     },
     schema: described(on)(id, about[0], answer, {
       ...(named.length > 0 && { params }),
-      ...(Object.keys(given.shape).length > 0 && { [method === 'GET' ? 'querystring' : 'body']: given }),
+      ...(Object.keys(body.shape).length > 0 && { [method === 'GET' ? 'querystring' : 'body']: body }),
     }),
     handler: async (request, reply) => {
-      const asked = { ...(request.params as object), ...((method === 'GET' ? request.query : request.body) as object) };
       const { caller } = request;
+      const given = { ...(request.params as object), ...((method === 'GET' ? request.query : request.body) as object) };
+      const asked = askedBy(caller, given, 'workspace' in input.shape);
+      const seen = { ...world, page: pageFor(caller, world.page) };
       const who = caller?.name == null ? 'on the status page' : `by ${caller.name}`;
       const form = formIn(request.headers.accept);
       if (action.sheet !== undefined && form !== null) {
-        knownWorkspace((asked as { workspace?: string }).workspace, world.page.source);
-        return await sendSheet(reply, sheetText(await action.sheet(asked, { ...world, caller, who }), form), form);
+        knownWorkspace((asked as { workspace?: string }).workspace, seen.page.source);
+        return await sendSheet(reply, sheetText(await action.sheet(asked, { ...seen, caller, who }), form), form);
       }
-      return await carryOut(action, asked, { ...world, caller, who }, async (entry) => {
+      return await carryOut(action, asked, { ...seen, caller, who }, async (entry) => {
         request.isNoted = true;
         if (entry !== null) await world.audit.decided({ ...whoIs(request), ...entry });
       });

@@ -12,6 +12,8 @@ const invited = z.object({
   digest: z.string(),
   since: z.string(),
   until: z.string(),
+  /** They see this workspace and nothing else. */
+  workspace: z.string().optional(),
 });
 
 /** A person who is invited, as it is stored. */
@@ -43,18 +45,18 @@ export function createInvites({ redis, keys, clock }: { redis: Redis; keys: Keys
     /** As they were read last, without those whose time is over. */
     known: (): readonly Invited[] => known.filter((one) => !isOver(one)),
     /** @throws ChangefeedError CF_USAGE for a name that is invited */
-    async add({ name, role, forMs }: { name: string; role: Invited['role']; forMs: number }) {
+    async add({ name, role, forMs, workspace }: Pick<Invited, 'name' | 'role' | 'workspace'> & { forMs: number }) {
       const before = await read();
       const over = before.filter(isOver).map((one) => one.name);
       if (over.length > 0) await redis.hdel(key, ...over);
       if (before.length - over.length >= MOST) throw usage(`invite: ${MOST} people are invited; revoke some first.`);
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const [since, until] = [isoTime(clock.now()), isoTime(clock.now() + forMs)];
-      const stored = JSON.stringify({ role, digest: digestOfToken(token), since, until });
+      const stored = JSON.stringify({ role, digest: digestOfToken(token), since, until, workspace });
       if ((await redis.hsetnx(key, name, stored)) === 0)
         throw usage(`invite: "${name}" is invited already; revoke that first, or choose another name.`);
       await read();
-      return { name, role, since, until, token };
+      return { name, role, since, until, workspace, token };
     },
     /** @returns whether there was one */
     async revoke(name: string): Promise<boolean> {

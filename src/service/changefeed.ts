@@ -18,6 +18,7 @@ import { problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import type { FindRecord } from '../events/about.js';
+import { readsWorkspace } from '../events/pattern.js';
 import type { Budget } from '../feed/api/budget.js';
 import { reportTodos } from '../feed/todos/report.js';
 import { listTodos } from '../feed/todos/rows.js';
@@ -28,6 +29,8 @@ import { refuseOtherFormat } from '../log/state-guard.js';
 import { createAudit, type Audit } from '../ops/audit.js';
 import { createInvites } from '../ops/invites.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
+import { statusOf } from '../ops/watch/status-of.js';
+import type { Status } from '../ops/watch/status.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { logConfigWarnings, logMisfits, type ConfigWarning } from './config-warnings.js';
 import { forgetting } from './forgetting.js';
@@ -42,7 +45,7 @@ import { worldWithout } from './page-source.js';
 import { presence } from './presence.js';
 import { runningRules, type RunningRules } from './running-rules.js';
 import { runningWorkspaces, type RunningWorkspaces } from './running-workspaces.js';
-import { observedStatus, readStatus } from './status.js';
+import { observedStatus, readStatus, type ObservedStatus } from './status.js';
 import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
 import { hostedWorkspaces } from './workspaces.js';
@@ -148,10 +151,10 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
       return dispatcher.deadLetters;
     },
     ...askedAndDone(context, workspaces, dispatcher),
-    status: status.now,
+    status: ({ workspace } = {}) => statusFor(workspace, context, workspaces, status),
     audit: (query = {}) => audit.read(query),
     workspaces: hostedWorkspaces(context, own),
-    invites: invitations(config.http, invites, () => server?.url() ?? null),
+    invites: invitations(config.http, invites, { pageUrl: () => server?.url() ?? null, workspaces }),
     ...forgetting(context, workspaces, status.now),
   };
   const auditWith = (to: Log): Audit => createAudit({ ...context, log: to, keepMs: config.audit.keepMs });
@@ -195,6 +198,18 @@ function filesOf(
     ...(refused.length > 0 && { refused }),
     ...(rulesMissing && { rulesMissing }),
   };
+}
+
+async function statusFor(
+  name: string | undefined,
+  { subscriptions }: AppContext,
+  workspaces: Workspaces,
+  status: ObservedStatus,
+): Promise<Status> {
+  if (name === undefined) return await status.now();
+  const { name: workspace } = workspaces.get(name);
+  const reading = subscriptions.filter((one) => readsWorkspace(one, workspace)).map((one) => one.name);
+  return statusOf(await status.now(), workspace, reading);
 }
 
 /** Each is one call of what does it. */

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.js';
 import { parseDuration } from '../kit/duration.js';
 import { usage } from '../kit/errors.js';
 import type { Invites } from '../ops/invites.js';
+import type { Workspaces } from '../../workers/workspaces.js';
 import { USUAL_PORT } from './http.js';
 
 const DAY_MS = 86_400_000;
@@ -18,10 +19,10 @@ const ROLES: readonly string[] = ['read', 'operate'];
 export function invitations(
   http: Config['http'],
   invites: Invites,
-  pageUrl: () => string | null,
+  { pageUrl, workspaces }: { pageUrl: () => string | null; workspaces: Pick<Workspaces, 'find'> },
 ): Changefeed['invites'] {
   return {
-    async add({ name: given, role = 'read', expires = '90d' }) {
+    async add({ name: given, role = 'read', expires = '90d', workspace }) {
       const [name, forMs] = [given.trim(), parseDuration(expires) ?? 0];
       if (!http.enabled) throw usage('invite: the configuration serves no status page (http.enabled is false).');
       const { tokens, trustedProxy } = http;
@@ -30,9 +31,13 @@ export function invitations(
         throw usage('invite: http.trustedProxy signs people in; let the proxy do so, or set http.tokens as well.');
       if (!NAME.test(name) || ROLES.includes(name))
         throw usage('invite: name: allowed: at most 80 characters in one line, and neither "read" nor "operate".');
+      if (workspace !== undefined && role !== 'read')
+        throw usage('invite: who sees one workspace can only read: leave role out.');
+      if (workspace !== undefined && workspaces.find(workspace) === undefined)
+        throw usage(`invite: there is no workspace "${workspace}".`);
       if (forMs < 60_000 || forMs > LONGEST_MS)
         throw usage(`invite: expires: found "${expires}"; allowed: a duration from 1m to 366d, such as 90d.`);
-      const made = await invites.add({ name, role, forMs });
+      const made = await invites.add({ name, role, forMs, workspace });
       const reach = isOpen ? 'this machine' : http.publicUrl === undefined ? 'address' : 'public';
       return {
         ...made,
@@ -40,7 +45,11 @@ export function invitations(
         link: `${(http.publicUrl ?? pageUrl() ?? urlOf(http)).replace(/\/$/, '')}/#t=${made.token}`,
       };
     },
-    list: async () => (await invites.read()).map(({ name, role, since, until }) => ({ name, role, since, until })),
+    list: async () =>
+      (await invites.read()).map(({ name, role, since, until, workspace }) => ({
+        ...{ name, role, since, until },
+        ...(workspace !== undefined && { workspace }),
+      })),
     revoke: (name) => invites.revoke(name.trim()),
   };
 }

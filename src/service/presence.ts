@@ -28,14 +28,40 @@ interface PresenceDeps {
   ofFiles: () => Pick<ProcessStatus, 'refused' | 'rulesMissing' | 'book'>;
 }
 
-export function presence(
-  context: AppContext,
-  workspaces: Workspaces,
-  { roles, status, ofFiles, ...deps }: PresenceDeps,
-): Part {
-  const { config, subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
+export function presence(context: AppContext, workspaces: Workspaces, deps: PresenceDeps): Part {
+  const { subscriptions, redis, keys, guard, watch, log, clock, loops } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
+  const { id, beat } = createHeartbeat(context, workspaces, { ...deps, registry });
+  let running: Promise<void>[] = [];
+  return {
+    name: 'presence',
+    async start() {
+      await beat();
+      // Who erases a workspace waits for it. It comes with the next one where Redis is away.
+      deps.onTakenOver(() => void beat().catch(() => undefined));
+      const notices = createNoticeStore(redis, keys, guard);
+      const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
+      const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+      const sentinel = createSentinel({ status: deps.status, notices, subscriptions, isExplained, log, clock });
+      const shared = { ready, signal: stopping.signal, log, clock, loops };
+      running = [
+        runLoop({ ...shared, name: 'heartbeat', run: beat }),
+        runLoop({ ...shared, name: 'sentinel', run: sentinel }),
+      ];
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      await registry.leave(id);
+    },
+  };
+}
+
+type Beating = PresenceDeps & { registry: ReturnType<typeof createProcessRegistry> };
+
+function createHeartbeat(context: AppContext, workspaces: Workspaces, { roles, ofFiles, registry }: Beating) {
+  const { config, redis, guard, clock, loops, capacity } = context;
   const [stepped, keepValid] = [watchSteps(clock), keepingValid(context)];
   const self = {
     id: randomUUID(),
@@ -67,35 +93,7 @@ export function presence(
     await keepValid();
     return BEAT_MS;
   };
-  let running: Promise<void>[] = [];
-  return {
-    name: 'presence',
-    async start() {
-      await beat();
-      // Who erases a workspace waits for it. It comes with the next one where Redis is away.
-      deps.onTakenOver(() => void beat().catch(() => undefined));
-      const notices = createNoticeStore(redis, keys, guard);
-      const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
-      const sentinel = createSentinel({
-        status,
-        notices,
-        subscriptions,
-        isExplained: isExplainedBy(workspaces),
-        log,
-        clock,
-      });
-      const shared = { ready, signal: stopping.signal, log, clock, loops };
-      running = [
-        runLoop({ ...shared, name: 'heartbeat', run: beat }),
-        runLoop({ ...shared, name: 'sentinel', run: sentinel }),
-      ];
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all(running);
-      await registry.leave(self.id);
-    },
-  };
+  return { id: self.id, beat };
 }
 
 function troublesOf(loops: LoopBoard): Pick<ProcessStatus, 'stalled' | 'failing'> {
@@ -114,12 +112,10 @@ function ofLists(workspaces: Workspaces) {
 }
 
 /** This process has logged the cause. Another process logs the problem if it does not poll. */
-const isExplainedBy =
-  (workspaces: Workspaces) =>
-  ({ kind, workspace, since }: Problem): boolean => {
-    const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
-    return concerned.some(({ outages: { away, refused } }) => {
-      const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
-      return outage?.explains(Date.parse(since ?? '')) === true;
-    });
-  };
+function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
+  const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
+  return concerned.some(({ outages: { away, refused } }) => {
+    const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+    return outage?.explains(Date.parse(since ?? '')) === true;
+  });
+}

@@ -13,6 +13,8 @@ export interface Caller {
   /** As the proxy or their invitation names them; null for the token of a role. */
   name: string | null;
   how: 'token' | 'session' | 'proxy';
+  /** They see this workspace and nothing else: of an invitation. @defaultValue all */
+  workspace?: string | undefined;
 }
 
 /** Who shares the limits of one caller: a person, or everyone who comes with the same role from one address. */
@@ -67,11 +69,15 @@ export function callerOfToken(given: string, { tokens, invited = () => [] }: Acc
   if (tokens.read !== undefined && isSameToken(given, tokens.read)) return { role: 'read', name: null, how };
   const digest = digestOfToken(given);
   const person = invited().find((one) => isSameToken(digest, one.digest));
-  return person === undefined ? null : { role: person.role, name: person.name, how };
+  return person === undefined ? null : { role: person.role, name: person.name, how, ...scopeOf(person) };
 }
 
-export function mayUse(access: Access, caller: Caller | null): boolean {
+const scopeOf = ({ workspace }: { workspace?: string | undefined }) => (workspace === undefined ? {} : { workspace });
+
+/** @param ofWorkspace it answers a caller of one workspace with what is of that workspace only */
+export function mayUse(access: Access, caller: Caller | null, ofWorkspace = false): boolean {
   if (access === 'public') return true;
+  if (caller?.workspace !== undefined && !ofWorkspace) return false;
   return caller !== null && (access === 'read' || caller.role === 'operate');
 }
 
@@ -124,7 +130,9 @@ export function sessionsIn(
     if (!name.startsWith(SESSION_COOKIE)) return [];
     const who = readSession(value, (one) => signerOf(one, access)?.key, nowMs);
     const signer = who === null ? undefined : signerOf(who, access);
-    return signer === undefined ? [] : [{ name, caller: { role: signer.role, name: signer.name, how: 'session' } }];
+    return signer === undefined
+      ? []
+      : [{ name, caller: { role: signer.role, name: signer.name, how: 'session', ...scopeOf(signer) } }];
   });
 }
 
@@ -136,14 +144,14 @@ const personIn = (name: string): string => `~${Buffer.from(name).toString('base6
 export function signerOf(
   who: string,
   { tokens, invited = () => [] }: AccessOptions,
-): (Pick<Caller, 'role' | 'name'> & { key: string }) | undefined {
+): (Pick<Caller, 'role' | 'name' | 'workspace'> & { key: string }) | undefined {
   if (who === 'read' || who === 'operate') {
     const { [who]: key } = tokens;
     return key === undefined ? undefined : { role: who, name: null, key };
   }
   const [person, own] = [invited().find(({ name }) => personIn(name) === who), tokens.operate ?? tokens.read];
   if (person === undefined || own === undefined) return undefined;
-  return { role: person.role, name: person.name, key: `${person.digest} ${own}` };
+  return { role: person.role, name: person.name, key: `${person.digest} ${own}`, ...scopeOf(person) };
 }
 
 /** Compares digests, so that the time it takes says nothing about the token. */

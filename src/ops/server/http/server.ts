@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. @defaultValue 'read' */
     access?: Access;
+    /** A caller of one workspace may ask it, and is answered with what is of that workspace only. @defaultValue false */
+    ofWorkspace?: boolean;
     /** A token in the request stands for the header by which the page says that it is the page. @defaultValue false */
     forPrograms?: boolean;
     /** What the audit calls it. @defaultValue its method and path */
@@ -163,7 +165,7 @@ interface Judging {
 
 function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
   const { headers, method, raw, routeOptions, socket } = request;
-  const { access: needed = 'read', forPrograms = false } = routeOptions.config;
+  const { access: needed = 'read', forPrograms = false, ofWorkspace = false } = routeOptions.config;
   if (access.localOnly === true) {
     if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
     // No browser or client of today sends HTTP/1.0; nginx does, without a header that says so.
@@ -180,7 +182,9 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
   const isProgram = forPrograms && (request.caller === null || bearerOf(headers.authorization) !== null);
   if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers, isProgram))
     return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
-  if (mayUse(needed, request.caller)) return null;
+  if (mayUse(needed, request.caller, ofWorkspace)) return null;
+  if (request.caller?.workspace !== undefined)
+    return { status: 403, message: `Your token is for the workspace "${request.caller.workspace}" only.` };
   if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
   if (
     headers.authorization === undefined &&

@@ -268,6 +268,7 @@ export const session = z.strictObject({
       role: z.enum(['read', 'operate']),
       name: z.string().nullable(),
       how: z.enum(['token', 'session', 'proxy']),
+      workspace: z.string().optional().describe('they see this workspace and nothing else; absent: all'),
     })
     .nullable()
     .describe('null: sign in'),

@@ -92,7 +92,7 @@ export async function beginApi(app: FastifyInstance, version: string, redisIsAwa
     const { 200: given } = schema.response as Record<string, unknown>;
     route.schema = {
       querystring: NOTHING,
-      ...(method === 'POST' && { body: NOTHING, headers: ACTION }),
+      ...((method === 'POST' || method === 'PUT') && { body: NOTHING, headers: ACTION }),
       ...schema,
       response: { 200: given instanceof z.ZodType ? json('OK', given) : given, ...REFUSALS },
       'x-role': access,

@@ -2,12 +2,14 @@
 import { EventEmitter, once } from 'node:events';
 import { storedEvents, type TailedEvent } from '../../../delivery/ask/tail.js';
 import type { Position } from '../../../events/position.js';
+import { sleepUntilAborted, systemClock } from '../../../kit/clock.js';
 import { messageOf } from '../../../kit/errors.js';
 import type { Log } from '../../../kit/log.js';
 import { endsOf } from './events-before.js';
 import type { PageSource } from './source.js';
 
 const LONGEST_WAIT_MS = 5_000;
+const NAMES_MS = 1_000;
 
 export type LiveEvents = ReturnType<typeof createLiveEvents>;
 
@@ -37,9 +39,15 @@ export function createLiveEvents(source: PageSource, log: Log) {
         at = end;
       }
     };
+    /** A stream does not watch what has come since it began: it ends, and its reader begins another one where it was. */
+    const untilOthers = async (before: readonly string[], until: AbortSignal): Promise<void> => {
+      const areSame = (): boolean => source.workspaces().every(({ name }) => before.includes(name));
+      while (areSame() && !until.aborted) await sleepUntilAborted(systemClock, NAMES_MS, until);
+      broken.abort();
+    };
     const watchAll = async (): Promise<void> => {
       try {
-        await Promise.all([...(await begun)].map(watchOne));
+        await Promise.all([...[...(await begun)].map(watchOne), untilOthers(names, signal)]);
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'the live events of the status page were interrupted');
       } finally {

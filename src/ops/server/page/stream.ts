@@ -17,6 +17,7 @@ import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-view.js';
 import type { LiveEvents } from './live-events.js';
+import { sourceFor } from './scope.js';
 import type { PageSource } from './source.js';
 
 const streamQuery = eventsQuery.extend({
@@ -56,13 +57,14 @@ const schema = {
 
 export function addStream(app: Api, deps: StreamDeps): void {
   const places = { endless: createPlaces(SHARES.endless), ending: createPlaces(SHARES.ending) };
-  const config = { access: 'read', offline: true } as const;
+  const config = { access: 'read', offline: true, ofWorkspace: true } as const;
   // HEAD has no route: it would be answered by a stream without end.
   app.get('/events', { config, schema, exposeHeadRoute: false }, async (request, reply) => {
     const { query } = request;
-    const wanted = filterFrom(query, deps.source);
-    const start = { ...deps, from: query.from, workspaces: workspacesFrom(query, deps.source) };
-    const redisIsAway = () => deps.source.redisIsAway();
+    const source = sourceFor(request.caller, deps.source);
+    const wanted = filterFrom(query, source);
+    const start = { ...deps, from: query.from, workspaces: workspacesFrom(query, source) };
+    const redisIsAway = () => source.redisIsAway();
     const from = redisIsAway() ? 'away' : await unlessAway(startOf(request, start), redisIsAway);
     if (from === 'away') return await refuse(reply, REDIS_AWAY);
     // The reader may have gone meanwhile. From here to the stream nothing is awaited, so that no close is missed.
