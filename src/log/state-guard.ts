@@ -81,6 +81,8 @@ export function createStateGuard(deps: GuardDeps) {
     /** Another map in each epoch. */
     steps: (workspace: string) => of(workspace).steps,
     state: (workspace: string) => of(workspace).state,
+    /** Everything of it is erased: another one of that name has lost nothing. */
+    forget: (workspace: string): void => void guards.delete(workspace),
   };
 }
 

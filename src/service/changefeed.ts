@@ -115,7 +115,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     warn(context.log, config, wanted);
-    const present = { roles: wanted, status: status.read, ofFiles, onTakenOver: running.onTakenOver };
+    const present = { roles: wanted, status: status.read, ofFiles, ...running };
     const reports = reportsProblems ? [presence(context, workspaces, present)] : [];
     // The page after the report that the process is there, or it would say for a moment that none is.
     const doubts = reportOfDoubts(context, workspaces, wanted);
@@ -125,7 +125,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
   const running = runningWorkspaces(context, { workspaces, poller: workers.poller, dispatcher });
-  await running.open();
+  await running.refresh();
   const own = { running, forget: (name: string) => feed.forget(name) };
   const erasing = erasingRemoved(context, () => workers.progress.roles.includes('dispatch'), own);
   const rules = runningRules(context, { dispatcher, handlers, about: () => warningsFor(workers.progress.roles) });

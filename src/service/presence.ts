@@ -22,6 +22,8 @@ const LIFE_MS = 20_000;
 interface PresenceDeps {
   roles: readonly string[];
   status: () => Promise<Status>;
+  /** Takes over workspaces that came at run time as they are now. */
+  refresh: () => Promise<void>;
   /** Calls back after the process has taken over workspaces that came at run time. */
   onTakenOver: (said: () => void) => void;
   /** What is wrong with the files and the book that it reads, and as far as it has taken them over. */
@@ -32,11 +34,14 @@ export function presence(context: AppContext, workspaces: Workspaces, deps: Pres
   const { subscriptions, redis, keys, guard, watch, log, clock, loops } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
-  const { id, beat } = createHeartbeat(context, workspaces, { ...deps, registry });
+  const { id, beat, register } = createHeartbeat(context, workspaces, { ...deps, registry });
   let running: Promise<void>[] = [];
   return {
     name: 'presence',
     async start() {
+      // Who erases a workspace waits for who is registered; from then on, what is being erased is found before anything runs.
+      await register();
+      await deps.refresh();
       await beat();
       // Who erases a workspace waits for it. It comes with the next one where Redis is away.
       deps.onTakenOver(() => void beat().catch(() => undefined));
@@ -73,10 +78,7 @@ function createHeartbeat(context: AppContext, workspaces: Workspaces, { roles, o
     workspaces: workspaces.names,
   };
   let rules = { rules: config.rules?.revision, rulesSince: self.startedAt };
-  const beat = async (): Promise<number> => {
-    // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
-    const polls = roles.includes('poll');
-    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
+  const register = async (): Promise<void> => {
     const { count: lists, forMs } = capacity.waiting;
     const revision = config.rules?.revision;
     if (revision !== rules.rules) rules = { rules: revision, rulesSince: isoTime(clock.now()) };
@@ -90,10 +92,16 @@ function createHeartbeat(context: AppContext, workspaces: Workspaces, { roles, o
       ...troublesOf(loops),
     };
     await registry.beat(facts, LIFE_MS);
+  };
+  const beat = async (): Promise<number> => {
+    // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
+    const polls = roles.includes('poll');
+    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
+    await register();
     await keepValid();
     return BEAT_MS;
   };
-  return { id: self.id, beat };
+  return { id: self.id, beat, register };
 }
 
 function troublesOf(loops: LoopBoard): Pick<ProcessStatus, 'stalled' | 'failing'> {

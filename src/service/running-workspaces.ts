@@ -60,8 +60,8 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
   };
   return {
     name: 'workspaces',
-    /** Before anything runs. Without Redis, the service finds them later. */
-    async open(): Promise<void> {
+    /** Without Redis, the service finds them later. */
+    async refresh(): Promise<void> {
       if (keyring === null) return;
       await look().catch(unread(log));
       await steps.all();
@@ -103,7 +103,7 @@ function createTaking(
   { workspaces, poller, dispatcher }: RunningWorkspacesDeps,
   signal: AbortSignal,
 ) {
-  const { config, log, clock } = context;
+  const { config, guard, log, clock } = context;
   const steps = createSteps({ of: 'workspace', signal, log, clock });
   /** By name, as they were taken over. */
   const taken = new Map<string, string>();
@@ -123,6 +123,7 @@ function createTaking(
       await poller.remove(name);
       await dispatcher.removeWorkspace(name);
       await workspaces.remove(name);
+      guard.forget(name);
       log.info({ workspace: name }, 'a workspace is gone');
     });
   };
