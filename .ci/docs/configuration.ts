@@ -254,6 +254,8 @@ const HANDLERS = [
 ].map((file) => `delivery/handlers/${file}`);
 const SHARED = [
   'config/schema.ts',
+  'config/workspace-options.ts',
+  'config/workspace-options.ts',
   'config/redis.ts',
   'config/servers.ts',
   'delivery/handlers/options.ts',
@@ -336,6 +338,7 @@ ${table(
       'Where the status page listens; they win over `http.host` and `http.port`.',
       '',
     ],
+    ['`CHANGEFEED_KEY`', 'Seals the tokens of [workspaces that come at run time](workspaces.md); wins over `key`.', ''],
     ['`CHANGEFEED_HTTP_TOKEN`', 'Opens the page, and may act; wins over `http.tokens.operate`.', ''],
     ['`CHANGEFEED_WEBHOOK_SECRET`', 'Signs what `listen` and `demo` forward.', 'a new one each time'],
     ['`CHANGEFEED_CONFIG`', 'The configuration file.', '`changefeed.config.*` in the working directory'],
