@@ -28,5 +28,9 @@ if (process.argv.includes('--if-changed')) {
   process.stderr.write('Building, about half a minute; the next time it starts at once.\n');
 }
 compile('tsconfig.build.json', 'dist');
-keepPublicTypes(fileURLToPath(new URL('../dist', import.meta.url)), ['src/index.d.ts', 'src/testing/index.d.ts']);
+keepPublicTypes(fileURLToPath(new URL('../dist', import.meta.url)), [
+  'src/index.d.ts',
+  'src/client/index.d.ts',
+  'src/testing/index.d.ts',
+]);
 await buildPage();

@@ -20,6 +20,7 @@ export type { AuditEntry, AuditQuery } from './ops/audit.js';
 export { ROLES, type Role } from '../workers/all.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './delivery/act/dead-letters.js';
 export type { DeliveriesQuery } from './delivery/receipts/find-deliveries.js';
+export type { Consumers, NextCall, PulledBatch } from './delivery/pull/consumers.js';
 export type { DeliveryRow, SubscriptionDetails } from './delivery/receipts/delivery-row.js';
 export type { EraseCall, Erased } from './ops/forgetting/erase.js';
 export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forgetting/forget.js';
@@ -80,6 +81,7 @@ export { message, type MessageOptions } from './delivery/handlers/message/messag
 export { todoReport, type TodoReportOptions } from './delivery/handlers/message/todo-report.js';
 export { ndjson, type NdjsonOptions } from './delivery/handlers/ndjson/ndjson.js';
 export { postgres, type ColumnOptions, type PostgresOptions } from './delivery/handlers/postgres/postgres.js';
+export { pull, type PullOptions } from './delivery/handlers/pull/pull.js';
 export type { ColumnType } from './delivery/handlers/postgres/table.js';
 export type { ReceiptOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './delivery/handlers/options.js';
 export type { EndpointOptions, RateOptions } from './delivery/handlers/http/endpoint.js';

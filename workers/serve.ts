@@ -2,7 +2,7 @@
 import { listsOf, polledLists } from '../src/config/lists.js';
 import { modifiedAtOf } from '../src/feed/detect/fields.js';
 import type { Part } from '../src/kit/lifecycle.js';
-import { isSameToken } from '../src/ops/server/http/access.js';
+import { isSameToken } from '../src/kit/same-token.js';
 import { createAttempts } from '../src/ops/server/http/limits.js';
 import type { HintTarget } from '../src/ops/server/hints.js';
 import { createMirror } from '../src/ops/server/mirror/mirror.js';

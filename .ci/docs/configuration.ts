@@ -26,6 +26,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
 const POSTGRES = { handler: 'postgres', name: 'mirror', url: 'postgres://db.example/crm' };
 const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'redis://jobs.example' };
+const PULL = { handler: 'pull', name: 'warehouse' };
 const MAIL = {
   handler: 'email',
   name: 'mail',
@@ -189,6 +190,12 @@ export const SECTIONS: readonly Section[] = [
     around: (job) => subscription(BULLMQ, { job }),
   },
   {
+    title: 'Options of `pull`',
+    text: 'A program asks for its events: see [handlers.md](handlers.md#pull).',
+    name: 'pullOptions',
+    around: (more) => subscription(PULL, more),
+  },
+  {
     title: 'Options of `ndjson`',
     name: 'ndjsonSchema',
     around: (more) => subscription(NDJSON, more),
@@ -245,7 +252,7 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 const HANDLERS = [
-  ...['webhook', 'message', 'email', 'bullmq', 'ndjson', 'postgres'].map((kind) => `${kind}/${kind}.ts`),
+  ...['webhook', 'message', 'email', 'bullmq', 'ndjson', 'postgres', 'pull'].map((kind) => `${kind}/${kind}.ts`),
   'message/chat.ts',
   'message/clicks.ts',
   'message/todo-report.ts',

@@ -3,7 +3,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type HTTPMethods } fr
 import { z } from 'zod';
 import type { CrmRecord } from '../../src/crm/record.js';
 import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
-import { isSameToken } from '../../src/ops/server/http/access.js';
+import { isSameToken } from '../../src/kit/same-token.js';
 import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
 import { parseSwitches, type Behaviour } from '../faults/behaviour.js';

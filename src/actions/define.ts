@@ -43,6 +43,8 @@ export interface ActingOnPage extends Acting {
   page: EndpointDeps & { todos: TodoReports };
   rules: PageRules;
   caller: Caller | null;
+  /** Aborts when nobody waits for the answer any more. @defaultValue never */
+  gone?: AbortSignal;
 }
 
 export interface Action<
@@ -66,6 +68,8 @@ export interface Action<
   readonly open?: true;
   /** A caller of one workspace may ask it: it takes a workspace, or reads no more than the page of that workspace. @defaultValue false */
   readonly ofWorkspace?: true;
+  /** The consumer that its path names may do it (`:consumer`), and operators. @defaultValue false */
+  readonly consumes?: true;
   /** It is answered while Redis is away too. @defaultValue false */
   readonly offline?: true;
   /** It reads much of the log, or of the stored records. @defaultValue it does not */

@@ -19,7 +19,9 @@ export const readSession = definePageAction({
   answer: answers.session,
   open: true,
   offline: true,
-  run: (_input, { caller }) => Promise.resolve({ caller }),
+  // The token of a consumer opens no session.
+  run: (_input, { caller }) =>
+    Promise.resolve({ caller: caller === null || caller.role === 'consume' ? null : { ...caller, role: caller.role } }),
 });
 
 export const readAbout = definePageAction({

@@ -6,6 +6,7 @@ import type { WorkspaceInput } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { TodoRows, TodosReport } from '../crm/todo-counts.js';
+import type { Consumers } from '../delivery/pull/consumers.js';
 import type { DeadLetters } from '../delivery/act/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../delivery/dispatcher.js';
 import type { TestOutcome } from '../delivery/handlers/handler.js';
@@ -353,6 +354,8 @@ export interface Changefeed extends Forgetting, Histories {
   listTodos(call: TodoRowsCall): Promise<TodoRows>;
   /** Who did what, newest first: decisions made on the page, by its API and by commands; refusals and sign-ins. Calls in code are not among them. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
+  /** Asks for the events of subscriptions with `handler: 'pull'`, within this process; another one asks by `crm-changefeed/client` or HTTP. */
+  readonly consumers: Consumers;
   /** Who may sign in to the status page with a token of their own. */
   readonly invites: Invitations;
   /** Workspaces that come and go while the service runs. */

@@ -12,13 +12,14 @@ import { namesInPath, readsOnly, type Action } from './define.js';
 import { formIn, sheetText, type Form } from './sheet.js';
 import { ACTIONS } from './table.js';
 
-export function addActions(app: Api, world: World): void {
-  for (const action of ACTIONS) addAction(app, action, world);
+/** @param stopping aborts when what is waited for is not to come any more */
+export function addActions(app: Api, world: World, stopping: AbortSignal): void {
+  for (const action of ACTIONS) addAction(app, action, world, stopping);
 }
 
-function addAction(app: Api, action: Action, world: World): void {
+function addAction(app: Api, action: Action, world: World, stopping: AbortSignal): void {
   const [method = '', url = ''] = action.route.split(' ');
-  const { id, on, about, input, answer, open, offline, cost, ofWorkspace } = action;
+  const { id, on, about, input, answer, open, consumes, offline, cost, ofWorkspace } = action;
   const named = namesInPath(action);
   const reads = readsOnly(action);
   const params = z.object(part(input, (name) => named.includes(name)));
@@ -29,13 +30,16 @@ function addAction(app: Api, action: Action, world: World): void {
     url,
     config: {
       action: action.name,
-      access: open === true ? 'public' : reads ? 'read' : 'operate',
+      access: open === true ? 'public' : consumes === true ? 'consume' : reads ? 'read' : 'operate',
+      ...(consumes === true && { forPrograms: true }),
       ...(ofWorkspace === true && { ofWorkspace }),
       ...(offline === true && { offline }),
       ...(cost !== undefined && { cost }),
     },
     schema: described(on)(id, about[0], answer, {
       ...(named.length > 0 && { params }),
+      // A program with a token sends no header that only the page has.
+      ...(consumes === true && { headers: z.looseObject({}) }),
       ...(Object.keys(body.shape).length > 0 && { [method === 'GET' ? 'querystring' : 'body']: body }),
     }),
     handler: async (request, reply) => {
@@ -49,7 +53,8 @@ function addAction(app: Api, action: Action, world: World): void {
         knownWorkspace((asked as { workspace?: string }).workspace, seen.page.source);
         return await sendSheet(reply, sheetText(await action.sheet(asked, { ...seen, caller, who }), form), form);
       }
-      return await carryOut(action, asked, { ...seen, caller, who }, async (entry) => {
+      const gone = AbortSignal.any([request.signal, stopping]);
+      return await carryOut(action, asked, { ...seen, caller, who, gone }, async (entry) => {
         request.isNoted = true;
         if (entry !== null) await world.audit.decided({ ...whoIs(request), ...entry });
       });

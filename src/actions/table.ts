@@ -1,5 +1,6 @@
 /** Every action, by the noun that it is about. */
 import type { Action } from './define.js';
+import * as consumers from './consumers.js';
 import * as deadLetters from './dead-letters.js';
 import * as events from './events.js';
 import * as feedState from './feed-state.js';
@@ -26,6 +27,7 @@ export const TABLE = {
   ...invites,
   ...events,
   ...subscriptions,
+  ...consumers,
   ...mutes,
   ...deadLetters,
   ...rules,

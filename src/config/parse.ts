@@ -71,6 +71,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     ...hintTokens.problems,
     ...sharedTokens(tokens, hintTokens),
     ...openToAll(http),
+    ...consumerTokens(subscriptions, http),
     ...(redis.url !== undefined && redis.cluster !== undefined ? [TWO_ADDRESSES] : []),
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
@@ -198,6 +199,20 @@ function openToAll({ host, tokens: { read, operate }, trustedProxy }: HttpConfig
     ...(read !== undefined && read === operate ? [{ path: ['http', 'tokens'], problem: same }] : []),
     ...(isOpen ? [{ path: ['http', 'host'], problem: open, suggestion }] : []),
   ];
+}
+
+/** A token of a consumer opens nothing else, and says which one asks. */
+function consumerTokens(subscriptions: readonly Placed<Subscription>[], { tokens }: HttpConfig): ConfigProblem[] {
+  return subscriptions.flatMap(({ one: { pull }, path }) => {
+    if (pull === undefined) return [];
+    const isOfPage = Object.values(tokens).some((token) => token !== undefined && pull.isToken(token));
+    const isOfOther = subscriptions.some(
+      ({ one: { pull: other } }) => other && other !== pull && pull.sharesToken(other),
+    );
+    if (!isOfPage && !isOfOther) return [];
+    const where = isOfPage ? 'in http.tokens' : 'at another consumer';
+    return [{ path: [...path, 'token'], problem: `found the same token ${where}; allowed: a token of its own` }];
+  });
 }
 
 type WorkspaceTokens = ReturnType<typeof workspaceTokens>;

@@ -102,7 +102,7 @@ export function createDispatcher(options: DispatcherOptions) {
       await reading.stop();
       await queues?.close();
     },
-    /** Leaves paused subscriptions and digests out. @throws the signal's reason when aborted */
+    /** Leaves paused subscriptions, digests and consumers out. @throws the signal's reason when aborted */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
     statistics: () => describeSubscriptions(opened(), options),
     /** Events under names of subscriptions that no process has configured. */
@@ -143,7 +143,9 @@ export function createDispatcher(options: DispatcherOptions) {
 }
 
 function withQueue<Chosen extends { subscription: Subscription }>(chosen: Chosen, what: string): Chosen {
-  const { name, digest, report } = chosen.subscription;
+  const { name, digest, report, pull } = chosen.subscription;
+  if (pull !== undefined && what !== 'replay')
+    throw usage(`${what}: the consumer "${name}" asks for the events of the log itself: nothing is sent to it.`);
   if (digest === undefined && report === undefined) return chosen;
   const which = report === undefined ? 'handles its events in digests' : 'gets reports and no events';
   throw usage(`${what}: the subscription "${name}" ${which}: single events are not sent to it.`);
@@ -217,8 +219,8 @@ async function findUnhandled(
   const { subscriptions, offsets, gate, health } = options;
   const checks = tails.flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
-      // The events of a digest wait for its moment.
-      if (!readsWorkspace(one, workspace) || one.digest !== undefined) return [];
+      // The events of a digest wait for its moment, and those of a consumer until it asks.
+      if (!readsWorkspace(one, workspace) || one.digest !== undefined || one.pull !== undefined) return [];
       const subscription = one.name;
       // The offset first, then the pending events: events read in between are then seen as pending.
       const offset = await offsets.get(workspace, subscription);

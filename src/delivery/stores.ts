@@ -20,6 +20,7 @@ import { createOnceStore } from './run/once.js';
 import type { JobData } from './queues.js';
 import { createReceiptStore } from './receipts/receipts.js';
 import { createVerifiedStore } from './verify/verified-store.js';
+import { createBatchStore } from './pull/batches.js';
 import { createWaitingStore } from './waiting.js';
 
 // Written out: the compiler cannot name in a declaration what the stores do not export.
@@ -32,6 +33,7 @@ export interface DeliveryStores {
   health: ReturnType<typeof createHealthStore>;
   receipts: ReturnType<typeof createReceiptStore>;
   waiting: ReturnType<typeof createWaitingStore>;
+  batches: ReturnType<typeof createBatchStore>;
   once: ReturnType<typeof createOnceStore>;
   verified: ReturnType<typeof createVerifiedStore>;
 }
@@ -46,6 +48,7 @@ export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys
     health: createHealthStore(redis, keys),
     receipts: createReceiptStore(redis, keys),
     waiting: createWaitingStore(redis, keys),
+    batches: createBatchStore(redis, keys),
     once: createOnceStore(redis, keys),
     verified: createVerifiedStore(redis, keys),
   };

@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
   CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or rejected a record.',
   CF_DELIVERY_REFUSED: 'The endpoint of a webhook, message or email subscription did not accept the event.',
+  CF_CONSUMER_REFUSED: 'A program that asks for events was refused: its token, its name, or what it asks for.',
   CF_ADDRESS_REFUSED:
     'The address of a webhook, message or email subscription is private, loopback, link-local or otherwise not allowed.',
   CF_LOOP_STALLED: 'A loop of the process did not respond and was started again.',

@@ -222,13 +222,16 @@ class WorkspaceGuard {
     return Math.max(0, ...[...swept, ...noticed].filter((epoch) => Number.isSafeInteger(firstSequenceOf(epoch + 1))));
   }
 
-  /** Stored by a reader, or entered from. Each may be on another server than the log. */
+  /** Stored by a reader, entered from, or handed out to a consumer. Each may be on another server than the log. */
   async #furthest(): Promise<string> {
     const { redis, keys, workspace } = this.#scope;
     const readers = await redis.hkeys(keys.readers(workspace));
+    const handedOut = async (subscription: string): Promise<string | null> =>
+      (await redis.hget(keys.pulled(subscription), `in ${workspace}`))?.split(' ')[1] ?? null;
     const each = readers.flatMap((subscription) => [
       redis.hget(keys.offsets(subscription), workspace),
       redis.get(keys.entered(subscription, workspace)),
+      handedOut(subscription),
     ]);
     const offsets = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
     return offsets.reduce(laterOf, BEFORE_ALL);

@@ -146,6 +146,12 @@ export class Keys {
   /** hash workspace → log id: the offset up to which it has read the workspace's log. */
   offsets = (subscription: string): string => this.#subscription(subscription, 'offsets');
 
+  /**
+   * hash, of a consumer that pulls: `asked`: ms of its last question; `acknowledged`: the last batch that it has; of the batch under way `batch`, `after`
+   * (the one acknowledged with the question), `taken` and `until` (ms), `times` in a row, `in <workspace>` (`<from> <to> <first> <events>`, log ids).
+   */
+  pulled = (subscription: string): string => this.#subscription(subscription, 'pulled');
+
   /** list of one record's pending deliveries: `<id>␟<log id>␟<ms>␟<kind>␟<type>`; the first has a job, and may run. */
   group = (subscription: string, group: string): string => this.#subscription(subscription, `group:${group}`);
   /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */

@@ -26,6 +26,8 @@ import { systemClock, type Clock } from '../kit/clock.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
 import { silentLog, type Log } from '../kit/log.js';
 import { refuseOtherFormat } from '../log/state-guard.js';
+import { createConsumers } from '../delivery/pull/consumers.js';
+import { createDeliveryStores } from '../delivery/stores.js';
 import { createAudit, type Audit } from '../ops/audit.js';
 import { createInvites } from '../ops/invites.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
@@ -177,6 +179,19 @@ async function startWanted(
   await workers.start(wanted);
 }
 
+function consumersIn(context: AppContext, { names, surroundingsOf }: Workspaces) {
+  const { events: log, config } = context;
+  const logAgeMs = config.log.retention.ageMs;
+  return createConsumers({
+    ...context,
+    ...createDeliveryStores(context),
+    log,
+    workspaces: names,
+    surroundingsOf,
+    logAgeMs,
+  });
+}
+
 async function stopParts(workers: ReturnType<typeof createWorkers>, workspaces: Workspaces): Promise<void> {
   await workers.stop();
   await Promise.all([workspaces.close(), workers.dispatch.close()]);
@@ -229,6 +244,7 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     listTodos: (call) => listTodos(workspaces.all().map(reportedTodos), call, { ...{ clock, linksOf }, find }),
     lists,
+    consumers: consumersIn(context, workspaces),
     ...histories,
   } satisfies Partial<Changefeed>;
 }

@@ -70,12 +70,14 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
     async start(): Promise<void> {
       if (isOpen) made ??= pageToken(deps.stateDir, context.log);
       const { trustedProxy, tokens } = http;
-      const people = { invited: deps.invites.known };
+      const consumerOf = (token: string): string | null =>
+        context.subscriptions.find(({ pull }) => pull?.isToken(token) === true)?.name ?? null;
+      const people = { invited: deps.invites.known, consumerOf };
       const access =
         made === null
           ? { ...people, tokens, trustedProxy }
           : { ...people, tokens: { operate: made.token }, localOnly: true };
-      server ??= await serverOf(context, { ...deps, mountedAt, opened, access });
+      server ??= await serverOf(context, { ...deps, mountedAt, opened, access, stopping: stopping.signal });
       following ??= followInvites(context, deps.invites, stopping.signal);
       if (mountedAt !== null) {
         await server.app.ready();
@@ -118,9 +120,9 @@ function unavailable(why: string): RequestListener {
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
+  deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions; stopping: AbortSignal },
 ): Promise<HttpServer> {
-  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, door } = deps;
+  const { mountedAt, workspaces, feed, audit, dispatcher, opened, access, door, stopping } = deps;
   const rules = pageRules(context, workspaces, { ...deps, running: deps.rules });
   const [{ createHttpServer }, { pageRoutes }, { slackRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
@@ -141,7 +143,7 @@ async function serverOf(
     source: pageSource(context, workspaces, feed),
     addActions(app, parts, frame) {
       world = worldOf(parts, { feed, audit, rules });
-      addActions(app, world);
+      addActions(app, world, stopping);
       addAssistant(app, world, { frame, log });
     },
     queues: () => opened().all.values(),

@@ -13,7 +13,7 @@ import { pageRules } from './rules.js';
 import type { RunningRules } from './running-rules.js';
 
 export function pageSource(
-  { redis, keys, events, watch, clock }: AppContext,
+  { subscriptions, redis, keys, events, watch, clock }: AppContext,
   workspaces: Workspaces,
   feed: FeedOfPage,
 ): PageSource {
@@ -21,6 +21,7 @@ export function pageSource(
     feed,
     log: events,
     links: (name) => workspaces.surroundingsOf(name).links,
+    consumers: () => subscriptions.flatMap(({ name, pull }) => (pull === undefined ? [] : [name])),
     redisIsAway: () => watch.trouble() === 'away',
     workspaces: () =>
       workspaces.all().map(({ name, config: { timeZone, lists } }) => {

@@ -26,10 +26,11 @@ export async function sendTest(name: string, call: TestCall, config: Config): Pr
   const names = config.subscriptions.map((one) => one.name);
   if (subscription === undefined)
     throw usage(`There is no subscription "${name}"${didYouMean(name, names)}. Known: ${names.join(', ') || 'none'}.`);
-  const { ping, report, handler } = subscription;
+  const { ping, report, handler, pull } = subscription;
   const { type: asked, run = false, signal = NEVER } = call;
   if (ping !== undefined && asked === undefined) return await ping({ signal });
   if (report !== undefined) throw usage(`test: "${name}" sends reports and gets no events.`);
+  if (pull !== undefined) throw usage(`test: nothing is sent to the consumer "${name}": it asks for its events.`);
   if (handler === 'custom' && !run)
     throw usage(
       `test: "${name}" is a function, which may do anything with the event. Confirm that it is to run: --yes (in code and in the API: run: true).`,

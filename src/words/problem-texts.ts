@@ -227,6 +227,12 @@ export const PROBLEM_TEXTS = {
     'Where handlers are too slow, raise "concurrency", or start further processes with the role "handle".',
     '처리가 느리면 concurrency를 높이거나 handle 프로세스를 늘리세요.',
   ],
+  'says.delivery.unasked': [
+    'Consumer "{called}": its oldest event has waited since {since}. {count} events wait, {underWay} of them were handed out and are not acknowledged. {>asked} Is the program that asks for them running?',
+    '"{called}": 가장 오래된 이벤트가 {since}부터 가져가기를 기다립니다. 대기 {count}건 중 {underWay}건은 내주었지만 확인되지 않았습니다. {>asked} 가져가는 프로그램이 실행 중인지 확인하세요.',
+  ],
+  'asked.last': ['It last asked at {askedAt}.', '마지막 요청: {askedAt}.'],
+  'asked.never': ['It has never asked.', '아직 한 번도 요청하지 않았습니다.'],
   'says.delivery.unread': [
     'Subscription "{called}" has not begun to read the log: no process with the role "dispatch" has it in its configuration, or the log of that process says why it cannot begin.',
     '"{called}": 아직 로그를 읽기 시작하지 않았습니다. dispatch 역할의 프로세스에 이 받는 곳이 설정되어 있는지, 그 프로세스의 로그에 원인이 있는지 확인하세요.',

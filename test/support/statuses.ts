@@ -46,6 +46,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   to: null,
   handler: 'webhook',
   on: ['crm.*'],
+  consumer: null,
   waiting: 0,
   active: 0,
   delayed: 0,

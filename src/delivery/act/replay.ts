@@ -86,6 +86,7 @@ export function isReplayId(text: string): boolean {
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
+  if (deps.subscription.pull !== undefined) return await setBack(call, deps);
   const asked = await tasksOf(call, deps);
   // From then on the replay is completed, whichever process does it.
   const tasks = call.dryRun === true ? asked : await Promise.all(asked.map((task) => begin(task, deps)));
@@ -102,6 +103,38 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
   const { rate } = deps.subscription;
   const atLeastSeconds = rate === undefined ? null : Math.ceil((events * rate.perSeconds) / rate.requests);
   return { id, events, reached, atLeastSeconds, interrupted: call.signal?.aborted === true };
+}
+
+/** A consumer reads the log from its offset: there is nothing to send. What is under way may still be acknowledged, and moves the offset no more. */
+async function setBack(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
+  const { subscription, offsets } = deps;
+  const given = Object.entries({
+    to: call.to,
+    record: call.record,
+    types: call.types,
+    where: call.where,
+    failed: call.failed,
+  });
+  const refused = given.find(([, value]) => value !== undefined && value !== false)?.[0];
+  if (refused !== undefined)
+    throw usage(
+      `replay, ${refused}: the consumer "${subscription.name}" reads on from a place in the log; give only from and workspace.`,
+    );
+  const reached: Record<string, string> = {};
+  let events = 0;
+  for (const task of await tasksOf(call, deps)) {
+    const { workspace, after: to, last } = task;
+    if (compareLogIds(to, last) >= 0) continue;
+    const counted = await countAll(task, call, deps);
+    events += counted.sent;
+    reached[workspace] = counted.after;
+    // What is acknowledged meanwhile moves it.
+    for (let from: string | null = last; call.dryRun !== true && from !== null && compareLogIds(from, to) > 0;) {
+      await offsets.advance(workspace, subscription.name, { from, to });
+      from = await offsets.get(workspace, subscription.name);
+    }
+  }
+  return { id: '', events, reached, atLeastSeconds: null, interrupted: false };
 }
 
 /** Redis may have gone back since the offset was read: what the subscription gets anyway is not sent before. */

@@ -51,6 +51,7 @@ async function describeSubscription(
     if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
+      consumer: null,
       verified: null,
       paused: null,
       replays: [],
@@ -105,6 +106,7 @@ async function readStatistics(
     replays: replaysIn(tasks),
     incomplete: await incompleteIn(tasks, name, options),
     verified: await verifiedOf(subscription, options),
+    consumer: await consumerOf(subscription, options),
     ...fixedOf(subscription),
     lateSince: await lateSince(oldest, { subscription, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
@@ -135,6 +137,13 @@ async function verifiedOf({ name, verify }: Subscription, { workspaces, verified
   if (first === undefined) return null;
   const counts = summed(found);
   return { at: first.at, copy: first.copy, nightly: verify !== undefined, wrong: wrongIn(counts), ...counts };
+}
+
+async function consumerOf({ name, pull }: Subscription, { batches }: DispatchContext) {
+  if (pull === undefined) return null;
+  const { askedMs, underWay } = await batches.read(name);
+  const events = underWay?.stretches.reduce((sum, one) => sum + one.events, 0) ?? 0;
+  return { askedAt: askedMs === null ? null : isoTime(askedMs), underWay: events };
 }
 
 function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] {

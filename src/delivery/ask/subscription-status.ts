@@ -61,6 +61,13 @@ export const subscriptionStatus = z.object({
     })
     .nullable()
     .describe('what the last comparison of its copy has found (`changefeed verify`); null when there was none'),
+  consumer: z
+    .object({
+      askedAt: iso.nullable().describe('when it asked last; null: it never has'),
+      underWay: count.describe('events that were handed out and are not acknowledged'),
+    })
+    .nullable()
+    .describe('it asks for its events (`pull`); null: they are sent'),
   digest: z.boolean().describe('it gets digests or reports, no single events'),
   lateAfterSeconds: z.number().describe('its option `lateAfter`'),
   lateSince: iso

@@ -215,6 +215,15 @@ export interface Clicks {
   readonly answer: (address: string, body: object) => Promise<void>;
 }
 
+/** Of a subscription whose consumer asks for its events. */
+export interface Pulled {
+  /** What was handed out and not acknowledged for so long is handed out again; ms. */
+  readonly visibilityMs: number;
+  /** Whether this is the token of the consumer. */
+  readonly isToken: (given: string) => boolean;
+  readonly sharesToken: (other: Pulled) => boolean;
+}
+
 /** A subscription, ready to run: the result of `defineHandler`, `webhook` and the other factories. */
 export interface Subscription extends Selection {
   /** Unique; also the name of the queue. Letters, digits, `-`, `_`, `.`; 64 characters at most. */
@@ -261,6 +270,8 @@ export interface Subscription extends Selection {
   readonly digestOnly?: boolean | undefined;
   /** Messages to its destination in any minute; the events beyond them are one digest. Of several subscriptions the lowest one holds. */
   readonly mostPerMinute?: number | undefined;
+  /** Its events are not queued: a consumer asks for them. */
+  readonly pull?: Pulled | undefined;
   /** It gets no events, but a report at these moments. */
   readonly report?:
     { readonly what: ReportSubject; readonly schedule: Schedule; readonly handle: HandleReport } | undefined;

@@ -10,6 +10,7 @@ import { messageKind } from './message/message.js';
 import { todoReportKind } from './message/todo-report.js';
 import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
+import { pullKind } from './pull/pull.js';
 import { webhookKind } from './webhook/webhook.js';
 
 export const KINDS: readonly Kind[] = [
@@ -18,6 +19,7 @@ export const KINDS: readonly Kind[] = [
   messageKind,
   ndjsonKind,
   postgresKind,
+  pullKind,
   todoReportKind,
   webhookKind,
 ];

@@ -132,7 +132,7 @@ export async function callWithin(call: () => unknown, options: Bounds): Promise<
 export function shapeEvent(
   event: ChangeEvent,
   workspace: string,
-  options: ContextOptions & Partial<Pick<AttemptOptions, 'delivery'>>,
+  options: Shaping & Pick<ContextOptions, 'surroundingsOf'> & Partial<Pick<AttemptOptions, 'delivery'>>,
 ) {
   if (!isWanted(event, options)) return null;
   const enriched = enrich(event, options.subscription.include, options.surroundingsOf(workspace));

@@ -84,7 +84,8 @@ export function createHandlerPool(options: HandlerPoolOptions) {
     return worker;
   };
   const start = async (): Promise<void> => {
-    const first = options.subscriptions.map(create);
+    // A consumer asks for its events: there is nothing to run.
+    const first = options.subscriptions.filter(({ pull }) => pull === undefined).map(create);
     const { logger: log, loops } = options;
     const backoff = { delayMs: everyMs, maxDelayMs: everyMs };
     // In real time, as the locks. It may outlive `stop` by a call that Redis does not answer.

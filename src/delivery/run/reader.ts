@@ -197,6 +197,7 @@ class SubscriptionReader {
     const mayStep = !this.#snapshot.isLater(tasks) || this.#areTasksKnown();
     if (mayStep && (await this.#snapshot.step(tasks, after))) return 0;
     if (subscription.digest !== undefined) return await this.#planDigest(subscription.digest, after, signal);
+    if (subscription.pull !== undefined) return await this.#passOver(after, signal);
 
     const read = await shared.read(after, BATCH);
     const batch = await this.#upToRewind(read);
@@ -237,6 +238,24 @@ class SubscriptionReader {
     }
     await planNext(queue, { workspace, schedule }, this.#options);
     return PLANNED_WAIT_MS;
+  }
+
+  /** A consumer reads the log itself. What it does not select before its next event is passed over, so that only what it has not asked for is late. */
+  async #passOver(after: string, signal: AbortSignal): Promise<number> {
+    const { subscription, workspace, shared, selects, batches } = this.#options;
+    const [next] = await shared.read(after, 1);
+    if (next === undefined) {
+      await this.#options.log.checkOffset(workspace, after);
+      await shared.waitAfter(after, signal);
+      return 0;
+    }
+    if (selects(next.event)) return PLANNED_WAIT_MS;
+    const batch = await shared.read(after, BATCH);
+    const wanted = batch.findIndex(({ event }) => selects(event));
+    const to = (wanted < 0 ? batch : batch.slice(0, wanted)).at(-1)?.logId ?? after;
+    const stretches = [{ workspace, from: after, to, first: '', events: 0 }];
+    const taken = await batches.take(subscription.name, { id: null, visibilityMs: null, after: '', stretches });
+    return taken === 'busy' ? PLANNED_WAIT_MS : 0;
   }
 
   /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */

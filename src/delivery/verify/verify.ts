@@ -76,16 +76,18 @@ export async function verifyCopy(
 
 function refuseUnverifiable(
   given: GivenCopy | undefined,
-  { workspace }: VerifyOptions,
+  { workspace, repair }: VerifyOptions,
   { subscription, workspaces }: SubscriptionContext,
 ): void {
-  const { name, handler, digest, report, copy } = subscription;
+  const { name, handler, digest, report, copy, pull } = subscription;
   if (workspace !== undefined && !workspaces.includes(workspace))
     throw usage(`verify: there is no workspace "${workspace}". Known: ${workspaces.join(', ')}.`);
   if (digest !== undefined || report !== undefined)
     throw usage(
       `verify: the subscription "${name}" gets ${report ? 'reports' : 'digests'}: it has no copy of records.`,
     );
+  if (repair === true && pull !== undefined)
+    throw usage(`verify: nothing is sent to the consumer "${name}"; set it back: changefeed replay.`);
   if (given === undefined && copy === undefined)
     throw usage(
       `verify: what "${name}" (${handler}) has delivered cannot be read. Give its copy: --copy rows.csv with list, id, sequence, or feed.verify("${name}", rows) in a program.`,

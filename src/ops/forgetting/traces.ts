@@ -73,6 +73,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
         ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),
+        ...(await fieldOf(redis, keys.pulled(subscription), `in ${workspace}`)),
         ...(tasks.length > 0 ? [{ key: backfills, fields: tasks }] : []),
         ...(pending.length > 0 ? [{ key: keys.payloads(subscription), fields: pending }] : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
@@ -94,6 +95,10 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       return removed + (await unlinkEach(redis, whole));
     },
   };
+}
+
+async function fieldOf(redis: Redis, key: string, field: string): Promise<Trace[]> {
+  return (await redis.hexists(key, field)) === 1 ? [{ key, fields: [field] }] : [];
 }
 
 async function existing(redis: Redis, names: readonly string[]): Promise<Trace[]> {

@@ -69,7 +69,8 @@ function missingRoles({ at, redis, processes, subscriptions, workspaces }: Obser
   const isNew = ({ stateSince }: WorkspaceStatus): boolean =>
     stateSince !== null && msBetween(stateSince, at) < GRACE_MS;
   if (redis.refuses !== null || redis.mayEvict || workspaces.some(isNew)) return [];
-  const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', 'handle'] as const);
+  const handled = subscriptions.some(({ consumer }) => consumer === null) ? (['handle'] as const) : [];
+  const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', ...handled] as const);
   const isPolled = workspaces.some(({ lists }) => lists.some(({ enabled }) => enabled));
   if (processes.length > 0 && processes.every((one) => runsMs(one, at) < GRACE_MS)) return [];
   return needed.flatMap((role) => {

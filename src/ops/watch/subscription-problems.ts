@@ -92,11 +92,17 @@ function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
 }
 
 function late(subscription: SubscriptionStatus, { at }: Report): Problem[] {
-  const { lateSince, lateAfterSeconds, lagEvents, active, waiting, delayed, paused } = subscription;
+  const { lateSince, lateAfterSeconds, lagEvents, active, waiting, delayed, paused, consumer } = subscription;
   if (lateSince === null) return [];
+  const severity = msBetween(lateSince, at) > BADLY_LATE * lateAfterSeconds * 1_000 ? 'error' : 'warning';
+  if (consumer !== null) {
+    const { askedAt, underWay } = consumer;
+    const asked = { asked: askedAt === null ? 'asked.never' : 'asked.last', ...(askedAt !== null && { askedAt }) };
+    const found = { text: 'delivery.unasked', count: lagEvents ?? 0, underWay, ...asked };
+    return [trouble(subscription, severity, 'delivery.late', found, lateSince)];
+  }
   const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
   const facts = { ...counts, remedy: paused !== null ? 'late.paused' : 'late.slow' };
-  const severity = msBetween(lateSince, at) > BADLY_LATE * lateAfterSeconds * 1_000 ? 'error' : 'warning';
   return [trouble(subscription, severity, 'delivery.late', facts, lateSince)];
 }
 

@@ -1,16 +1,18 @@
 /** Who sends a request, and what they may do: by a bearer token, a session of the login form, or a trusted proxy. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
+import { isSameToken } from '../../../kit/same-token.js';
 import { isOwnHost } from './browser-safety.js';
 import { digestOfToken, type Invited } from '../../invites.js';
 import { readSession, SESSION_COOKIE, type Role, type Tokens } from './session.js';
 
-export type Access = 'public' | Role;
+/** `consume`: the consumer that is named in the path, and operators, each with a token: a link must not take events out of the log. */
+export type Access = 'public' | Role | 'consume';
 
 export interface Caller {
-  role: Role;
-  /** As the proxy or their invitation names them; null for the token of a role. */
+  /** `consume`: by the token of one consumer, which opens nothing else. */
+  role: Role | 'consume';
+  /** As the proxy or their invitation names them, and the name of a consumer; null for the token of a role. */
   name: string | null;
   how: 'token' | 'session' | 'proxy';
   /** They see this workspace and nothing else: of an invitation. @defaultValue all */
@@ -37,6 +39,8 @@ export interface AccessOptions {
   tokens: Tokens;
   /** Those whose time is not over. @defaultValue nobody */
   invited?: () => readonly Invited[];
+  /** The name of the consumer that has this token. @defaultValue there are none */
+  consumerOf?: ((token: string) => string | null) | undefined;
   /** The token was made for this machine, and no proxy may stand in between. @defaultValue false */
   localOnly?: boolean;
   trustedProxy?:
@@ -59,7 +63,7 @@ export interface AccessRequest {
 
 export function callerOf(request: AccessRequest, options: AccessOptions): Caller | null {
   const bearer = bearerOf(request.headers.authorization);
-  if (bearer !== null) return callerOfToken(bearer, options);
+  if (bearer !== null) return callerOfToken(bearer, options) ?? consumerWith(bearer, options);
   return sessionsIn(request, options)[0]?.caller ?? callerOfProxy(request, options);
 }
 
@@ -74,11 +78,26 @@ export function callerOfToken(given: string, { tokens, invited = () => [] }: Acc
 
 const scopeOf = ({ workspace }: { workspace?: string | undefined }) => (workspace === undefined ? {} : { workspace });
 
-/** @param ofWorkspace it answers a caller of one workspace with what is of that workspace only */
-export function mayUse(access: Access, caller: Caller | null, ofWorkspace = false): boolean {
+/** It cannot sign in. */
+function consumerWith(given: string, { consumerOf = () => null }: AccessOptions): Caller | null {
+  const name = consumerOf(given);
+  return name === null ? null : { role: 'consume', name, how: 'token' };
+}
+
+/** @param route its path's params; `ofWorkspace`: it answers a caller of one workspace with what is of that workspace only */
+export function mayUse(
+  access: Access,
+  caller: Caller | null,
+  { params, ofWorkspace = false }: { params?: unknown; ofWorkspace?: boolean } = {},
+): boolean {
   if (access === 'public') return true;
-  if (caller?.workspace !== undefined && !ofWorkspace) return false;
-  return caller !== null && (access === 'read' || caller.role === 'operate');
+  if (caller === null || (caller.workspace !== undefined && !ofWorkspace)) return false;
+  const { role, name, how } = caller;
+  if (access === 'consume') {
+    const { consumer } = Object(params) as { consumer?: unknown };
+    return how === 'token' && (role === 'operate' || (role === 'consume' && name === consumer));
+  }
+  return role === 'operate' || (access === 'read' && role === 'read');
 }
 
 function callerOfProxy({ headers, remoteAddress }: AccessRequest, access: AccessOptions): Caller | null {
@@ -152,13 +171,4 @@ export function signerOf(
   const [person, own] = [invited().find(({ name }) => personIn(name) === who), tokens.operate ?? tokens.read];
   if (person === undefined || own === undefined) return undefined;
   return { role: person.role, name: person.name, key: `${person.digest} ${own}`, ...scopeOf(person) };
-}
-
-/** Compares digests, so that the time it takes says nothing about the token. */
-export function isSameToken(given: string, token: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(token));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -103,7 +103,8 @@ function buildApp({ routes, access, mountedAt = '', audit, clock, log }: HttpSer
   return app;
 }
 
-const isInvited = (caller: Caller | null): boolean => caller !== null && caller.name !== null && caller.how !== 'proxy';
+const isInvited = (caller: Caller | null): boolean =>
+  caller !== null && caller.name !== null && caller.role !== 'consume' && caller.how !== 'proxy';
 
 const REVOKED_CHECK_MS = 2_000;
 
@@ -182,10 +183,10 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
   const isProgram = forPrograms && (request.caller === null || bearerOf(headers.authorization) !== null);
   if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers, isProgram))
     return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
-  if (mayUse(needed, request.caller, ofWorkspace)) return null;
+  if (mayUse(needed, request.caller, { params: request.params, ofWorkspace })) return null;
   if (request.caller?.workspace !== undefined)
     return { status: 403, message: `Your token is for the workspace "${request.caller.workspace}" only.` };
-  if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
+  if (request.caller !== null) return { status: 403, message: neededText(needed, request.caller) };
   if (
     headers.authorization === undefined &&
     access.trustedProxy !== undefined &&
@@ -195,4 +196,12 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
   // Only wrong credentials count: a page whose session is over asks without any.
   if (headers.authorization !== undefined && attempts.wrong(remoteAddress) === 'too many') return TOO_MANY;
   return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
+}
+
+function neededText(needed: Access, { role, name }: Caller): string {
+  if (role === 'consume')
+    return `This token is for asking for the events of the consumer "${name ?? ''}", and for nothing else.`;
+  if (needed === 'consume')
+    return 'This needs the token of the consumer, or of an operator: "authorization: Bearer …".';
+  return 'This needs the role of an operator.';
 }

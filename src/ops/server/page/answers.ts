@@ -90,7 +90,7 @@ const eventView = z
   .meta({ id: 'EventView', description: 'An event in short texts.' });
 export type EventView = Plain<z.output<typeof eventView>>;
 
-const changeEvent = z
+export const changeEvent = z
   .looseObject({
     id: z.string(),
     type: z.string(),

@@ -54,6 +54,8 @@ export interface PageSource {
   log: EventLog;
   workspaces(): readonly PageWorkspace[];
   links(workspace: string): Links;
+  /** The names of subscriptions that are asked for their events. */
+  consumers(): string[];
   redisIsAway(): boolean;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */
   handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
