@@ -18,6 +18,7 @@ import { many } from './many.js';
 import { memory } from './memory.js';
 import { dayOverview } from './overview.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
+import { pulled } from './pull.js';
 import { receipts } from './receipts.js';
 import { rules } from './rules.js';
 import { scaling } from './scaling.js';
@@ -47,6 +48,7 @@ const BENCHES: readonly Bench[] = [
     tryPreview,
     verify,
     assistant,
+    pulled,
   ],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */

@@ -59,6 +59,9 @@ export function createHealthStore(redis: Redis, keys: Keys) {
       const word = await noteFailure.run(redis, [keys.health(subscription)], args);
       return word === 'failing' ? word : switched(noteFailure, word);
     },
+    succeeded: async (subscription: string): Promise<void> => {
+      await redis.hdel(keys.health(subscription), 'failingSince');
+    },
     /** A digest was given up. @returns how many in a row */
     digestOver: (subscription: string): Promise<number> => redis.hincrby(keys.health(subscription), 'digestsOver', 1),
     async pause(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<PauseOutcome> {

@@ -203,6 +203,10 @@ export const PROBLEM_TEXTS = {
     'A digest or report is tried again as its "retry" says. Then the next one follows, a digest with the same events; after five in a row the subscription is paused.',
     '요약이나 보고는 retry 설정대로 다시 시도합니다. 그래도 실패하면 다음 요약이 같은 이벤트부터 다시 보내고, 다섯 번 연속 실패하면 받는 곳이 일시 중지됩니다.',
   ],
+  'failing.pull': [
+    'Nothing more is handed out to it until this is corrected, or what waits is dropped: changefeed skip {name}.',
+    '고치기 전에는 다음 이벤트를 내주지 않습니다. 기다리는 것을 버리려면 changefeed skip {name}을 실행하세요.',
+  ],
   'says.subscription.unreadable': [
     'Subscription "{called}" cannot be read: {error}',
     '"{called}"의 상태를 읽을 수 없습니다: {error}',

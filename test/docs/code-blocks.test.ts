@@ -76,7 +76,7 @@ describe('code in the pages', () => {
       module: ts.ModuleKind.NodeNext,
       moduleResolution: ts.ModuleResolutionKind.NodeNext,
       types: ['node'],
-      paths: { 'crm-changefeed': [`${ROOT}src/index.ts`] },
+      paths: { 'crm-changefeed': [`${ROOT}src/index.ts`], 'crm-changefeed/client': [`${ROOT}src/client/index.ts`] },
     };
     const host = ts.createCompilerHost(options);
     const onDisk = ts.createCompilerHost(options);

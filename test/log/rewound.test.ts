@@ -146,12 +146,21 @@ it('rewound: of several processes one begins the epoch, and the others find it',
   expect(new Set(states.map(({ epoch }) => epoch)).size).toBe(1);
 });
 
-it('rewound: an epoch begins above every offset of a reader, which would otherwise skip what is logged', async () => {
+/** To a consumer, which may acknowledge it at any time. */
+async function handOut(logId: string): Promise<void> {
+  await storeOffset('0');
+  await test.redis.hset(test.keys.pulled('s'), `in ${W}`, `0 ${logId} ${logId} 1`);
+}
+
+it.each([
+  ['offset of a reader', storeOffset],
+  ['end of what a consumer was given', handOut],
+])('rewound: an epoch begins above every %s, which would otherwise skip what is logged', async (_, store) => {
   const guard = process();
   await guard.check(W);
   const { sweep, change } = swept(guard);
   await sweep();
-  await storeOffset(FAR);
+  await store(FAR);
   await moveServer();
   await change('second');
   expect(compareLogIds(await lastId(), FAR)).toBeGreaterThan(0);

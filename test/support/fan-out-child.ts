@@ -145,11 +145,7 @@ if (role === 'dispatch') {
 } else {
   const timing = process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200 } : DEFAULT_TIMING;
   const health: typeof deps.health = {
-    read: (...args) => deps.health.read(...args),
-    failed: (...args) => deps.health.failed(...args),
-    resume: (...args) => deps.health.resume(...args),
-    missed: (...args) => deps.health.missed(...args),
-    digestOver: (...args) => deps.health.digestOver(...args),
+    ...deps.health,
     async pause(...args) {
       const switched = await deps.health.pause(...args);
       return freezeAt === 'marked' ? await freeze() : switched;

@@ -13,8 +13,9 @@ import { randomBytes } from 'node:crypto';
 import { readsWorkspace } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isAborted, sleepUntilAborted } from '../../kit/clock.js';
-import { messageOf, usage } from '../../kit/errors.js';
+import { ChangefeedError, usage } from '../../kit/errors.js';
 import { printable, shorten } from '../../kit/printable.js';
+import { partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { noteEnd, type Noting } from '../receipts/note.js';
 import { subscriptionNamed } from '../receipts/find-deliveries.js';
@@ -48,7 +49,10 @@ export interface PulledBatch {
 
 /** Asks for the events of subscriptions with `handler: 'pull'`, within this process. */
 export interface Consumers {
-  /** @throws ChangefeedError CF_USAGE when there is no such consumer, or the cursor cannot be acknowledged */
+  /**
+   * @throws ChangefeedError CF_USAGE when there is no such consumer, or the cursor cannot be acknowledged; CF_HANDLER_FAILED when `where` or
+   * `transform` throws on the next event
+   */
   next(consumer: string, call?: NextCall): Promise<PulledBatch>;
   /**
    * @param cursor of the batch under way, also after its `visibility`, until its events were handed out again
@@ -122,13 +126,21 @@ async function lookOnce(
 ): Promise<PulledBatch | 'again'> {
   const { name, pull } = consumer;
   const { batches, health, log } = deps;
-  const [{ paused }, { underWay }, nowMs] = await Promise.all([health.read(name), batches.read(name), log.serverMs()]);
+  const [{ paused, failingSinceMs }, { underWay }, nowMs] = await Promise.all([
+    health.read(name),
+    batches.read(name),
+    log.serverMs(),
+  ]);
   if (paused !== null) return { ...NOTHING, paused: paused.reason };
   // What the script decides; most of the time it need not be asked, and nothing be read for it.
   if (underWay !== null && isWaitedFor(underWay, { nowMs, after, ...pull })) return NOTHING;
   const offsets = await offsetsOf(consumer, deps);
   if (offsets.size === 0) return NOTHING;
-  const { events, stretches, more } = await readNoting(consumer, { offsets, max }, deps);
+  const { events, stretches, more } = await readNoting(
+    consumer,
+    { offsets, max, hasFailed: failingSinceMs !== null },
+    deps,
+  );
   if (stretches.length === 0) return NOTHING;
   const id = events.length === 0 ? null : randomBytes(12).toString('base64url');
   const taken = await batches.take(name, { id, visibilityMs: pull.visibilityMs, after, stretches });
@@ -153,21 +165,25 @@ async function offsetsOf(consumer: Consumer, { offsets, workspaces }: ConsumerDe
   return new Map(names.flatMap((workspace, at) => (found[at] == null ? [] : [[workspace, found[at]]])));
 }
 
-/** What fails in `where` or `transform` fails for whoever asks: the status says so, as of an attempt. */
-async function readNoting(consumer: Consumer, options: Parameters<typeof readBatch>[1], deps: ConsumerDeps) {
+/** What fails in `where` or `transform` fails for whoever asks, until a person corrects it or skips: the status says so, as of an attempt. */
+async function readNoting(
+  consumer: Consumer,
+  { hasFailed, ...options }: Parameters<typeof readBatch>[1] & { hasFailed: boolean },
+  deps: ConsumerDeps,
+) {
   const { health, clock } = deps;
+  const { name } = consumer;
   try {
-    return await readBatch(consumer, options, deps);
-  } catch (error) {
-    const message = shorten(messageOf(error), LONGEST_REASON);
+    const read = await readBatch(consumer, options, deps);
+    if (hasFailed) await health.succeeded(name);
+    return read;
+  } catch (cause) {
+    const { known } = partsOf(cause);
     const [workspace = ''] = options.offsets.keys();
-    await health.failed(consumer.name, {
-      nowMs: clock.now(),
-      disableAfterMs: 0,
-      reason: '',
-      error: { workspace, message },
-    });
-    throw error;
+    const error = { workspace, message: shorten(known, LONGEST_REASON) };
+    await health.failed(name, { nowMs: clock.now(), disableAfterMs: 0, reason: '', error });
+    const message = `The next event of the consumer "${name}" cannot be handed out: where or transform failed (${known}). Correct it, or drop what waits: changefeed skip ${name}.`;
+    throw new ChangefeedError('CF_HANDLER_FAILED', { consumer: name, message, cause });
   }
 }
 

@@ -78,10 +78,10 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[]
 }
 
 function failing(subscription: SubscriptionStatus, { at }: Report): Problem[] {
-  const { failingSince, failures, lastError, digest } = subscription;
+  const { failingSince, failures, lastError, digest, consumer } = subscription;
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
   if (failsMs < FAILING_MS) return [];
-  const then = digest ? 'failing.digest' : 'failing.events';
+  const then = consumer !== null ? 'failing.pull' : digest ? 'failing.digest' : 'failing.events';
   const facts = { count: failures, then, ...lastErrorFacts(lastError) };
   const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
   return [trouble(subscription, severity, 'subscription.failing', facts, failingSince)];
