@@ -21,6 +21,7 @@ export const deliveryTexts = {
   'handler.ndjson': ['file', '파일'],
   'handler.postgres': ['PostgreSQL', 'PostgreSQL'],
   'handler.bullmq': ['BullMQ', 'BullMQ'],
+  'handler.pull': ['asks for its events', '직접 가져감'],
   'handler.todoReport': ['report of todos', 'TODO 보고'],
   'problem.digest': ['digest', '요약'],
   'problem.report': ['report', '보고'],

@@ -35,6 +35,8 @@ const mirror = (more: object): object =>
   subscribe({ handler: 'postgres', name: 'mirror', url: 'postgres://u:sesame@db.example/crm', ...more });
 const jobs = (more: object): object =>
   subscribe({ handler: 'bullmq', name: 'jobs', queue: 'crm', redis: 'redis://:sesame@h', ...more });
+const consumer = { handler: 'pull', name: 'warehouse' };
+const asked = (more: object): object => subscribe({ ...consumer, ...more });
 const where = (conditions: unknown): object => out({ where: conditions });
 const digest = (more: object, others: object = {}): object => chat({ digest: more, ...others });
 
@@ -229,6 +231,23 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['a queue that BullMQ refuses', jobs({ queue: 'a:b' })],
     ['a Redis by host alone', jobs({ redis: 'sesame@host' })],
     ['an option that is not passed on', jobs({ job: { lifo: true } })],
+  ],
+  pull: [
+    ...[{ concurrency: 5 }, { retry: { attempts: 3 } }, { whenDead: 'hold' }, { order: 'none' }, { settle: '30s' }].map(
+      (more) => [`an option of a queue: ${Object.keys(more).join('')}`, asked(more)] as const,
+    ),
+    ['a digest', asked({ digest: { every: '1h' } })],
+    ['a snapshot', asked({ start: 'snapshot' })],
+    ['a token that can be guessed', asked({ token: 'sesamesesamesesame' })],
+    ['a visibility of a day', asked({ visibility: '24h' })],
+    [
+      'two consumers with one token',
+      subscribe({ ...consumer, name: 'a', token: READ }, { ...consumer, name: 'b', token: READ }),
+    ],
+    [
+      'the token of the page',
+      whole({ http: { tokens: { read: READ } }, subscriptions: [{ ...consumer, token: READ }] }),
+    ],
   ],
 };
 

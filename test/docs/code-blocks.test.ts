@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { codeBlocksOf, pages, ROOT, type CodeBlock } from '../../.ci/docs/markdown.js';
 
 const ENV = {
+  PULL_TOKEN: 'a-token-of-a-consumer-7305918264',
   CRM_TOKEN: 'token',
   CHAT_URL: 'https://chat.example/hook',
   SMTP_URL: 'smtp://crm:password@smtp.acme.example:587',

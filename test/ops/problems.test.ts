@@ -143,6 +143,21 @@ const CAUSES: readonly (readonly [what: string, given: object])[] = [
     'as an error: events that have waited for twelve times as long as they may',
     { subscriptions: [subscription({ lateSince: EARLIER, lateAfterSeconds: 10 })] },
   ],
+  ...[EARLIER, null].map((askedAt): [string, object] => [
+    `a consumer that ${askedAt === null ? 'has never asked' : 'has not asked for long'}`,
+    { subscriptions: [subscription({ lateSince: EARLIER, lagEvents: 3, consumer: { askedAt, underWay: 2 } })] },
+  ]),
+  [
+    'a consumer whose next event cannot be handed out',
+    { subscriptions: [subscription({ failingSince: EARLIER, failures: 2, consumer: { askedAt: AT, underWay: 0 } })] },
+  ],
+  [
+    'no missing role to handle where there are only consumers',
+    {
+      subscriptions: [subscription({ consumer: { askedAt: AT, underWay: 0 } })],
+      processes: [process(['poll', 'dispatch'])],
+    },
+  ],
   ['one dead letter, for as long as it waits', { subscriptions: [subscription({ dead: 1 })] }],
   [
     'a subscription that has not begun, a while after all dispatchers have started',

@@ -7,7 +7,7 @@ import type { Pulled, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 
-const LEFT_OUT = 'left out: a consumer asks for its events itself, in the order of the log, and has no queue';
+const LEFT_OUT = 'leaving it out: a consumer asks for its events itself, in the order of the log, and has no queue';
 /** It is there so that the refusal says why. */
 const leftOut = z.never({ error: LEFT_OUT }).optional();
 
