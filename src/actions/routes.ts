@@ -28,6 +28,8 @@ function addAction(app: Api, action: Action, world: World, stopping: AbortSignal
   app.route({
     method,
     url,
+    // A request that has no use for the answer must not take events.
+    exposeHeadRoute: consumes !== true,
     config: {
       action: action.name,
       access: open === true ? 'public' : consumes === true ? 'consume' : reads ? 'read' : 'operate',
@@ -53,8 +55,8 @@ function addAction(app: Api, action: Action, world: World, stopping: AbortSignal
         knownWorkspace((asked as { workspace?: string }).workspace, seen.page.source);
         return await sendSheet(reply, sheetText(await action.sheet(asked, { ...seen, caller, who }), form), form);
       }
-      const gone = AbortSignal.any([request.signal, stopping]);
-      return await carryOut(action, asked, { ...seen, caller, who, gone }, async (entry) => {
+      const gone = consumes === true && { gone: AbortSignal.any([request.signal, stopping]) };
+      return await carryOut(action, asked, { ...seen, caller, who, ...gone }, async (entry) => {
         request.isNoted = true;
         if (entry !== null) await world.audit.decided({ ...whoIs(request), ...entry });
       });

@@ -1,5 +1,10 @@
 /** A consumer that asks for its events: the real HTTP server, the real Redis. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseConfig } from '../../src/config/parse.js';
+import type { Config } from '../../src/config/schema.js';
+import { createBatchStore } from '../../src/delivery/pull/batches.js';
+import { createDoor } from '../../src/ops/server/http/door.js';
+import { openWithBudgets } from '../../src/service/changefeed.js';
 import { pull, type PullOptions } from '../../src/delivery/handlers/pull/pull.js';
 import type { PulledBatch } from '../../src/delivery/pull/consumers.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
@@ -41,6 +46,16 @@ async function start(options: Partial<PullOptions> = {}, more: PageFeedOptions =
     return { ...asked, count: (asked.batch as unknown as { count: number }).count };
   };
   return { ...page, offset, send, next, ack };
+}
+
+function consumerConfig(): Config {
+  const raw = {
+    workspaces: [{ name: WORKSPACE, baseUrl: 'http://127.0.0.1:9/api', token: 'none' }],
+    subscriptions: [pull({ name: 'a', token: TOKEN })],
+    http: { port: 0, tokens: TOKENS },
+    redis: { prefix: redis.keys.prefix },
+  };
+  return parseConfig(raw, { source: 'the test', redisUrl: redis.url });
 }
 
 const subjects = ({ batch: { events } }: Asked): string[] =>
@@ -204,6 +219,8 @@ describe('pull', () => {
     });
     expect(paused.status).toBe(403);
     expect(await statusOf(send('nobody/next?wait=0s', {}, TOKENS.operate))).toBe(404);
+    const head = await fetch(`${url}/api/consumers/a/next`, { method: 'HEAD', headers: OPERATE });
+    expect(head.status).toBe(404);
     expect(await statusOf(next({ max: '1001' }))).toBe(400);
     expect(await statusOf(next({ wait: '61s' }))).toBe(400);
   });
@@ -298,6 +315,41 @@ describe('pull', () => {
       );
     });
     expect(await feed.waitUntilHandled({ timeoutMs: 1_000 })).toEqual({ outcome: 'handled' });
+  });
+
+  it('pull: a batch is taken only from where the offsets are, and nothing is passed over while one may be acknowledged', async () => {
+    const batches = createBatchStore(redis.redis, redis.keys);
+    const offsets = createOffsetStore(redis.redis, redis.keys);
+    await offsets.begin(WORKSPACE, 'x', '5-0');
+    const take = (id: string | null, from: string, to: string) => {
+      const stretches = [{ workspace: WORKSPACE, from, to, first: id === null ? '' : to, events: Number(id !== null) }];
+      return batches.take('x', { id, visibilityMs: id === null ? null : 1, after: '', stretches });
+    };
+    expect(await take('a', '4-0', '9-0')).toBe('moved');
+    // The second time, the reply to the first was lost.
+    expect([await take('a', '5-0', '9-0'), await take('a', '5-0', '9-0')]).toEqual(['taken', 'taken']);
+    expect((await batches.read('x')).underWay).toMatchObject({ id: 'a', times: 1 });
+    await eventually(async () => expect(await take('b', '4-0', '9-0')).toBe('moved'));
+    expect(await take(null, '5-0', '7-0')).toBe('busy');
+    expect(await batches.acknowledge('x', 'a', new Map([[WORKSPACE, undefined]]))).toBe('acknowledged');
+    expect([await take(null, '5-0', '7-0'), await take(null, '9-0', '12-0')]).toEqual(['moved', 'taken']);
+    expect(await offsets.get(WORKSPACE, 'x')).toBe('12-0');
+  });
+
+  it('pull: who waits is answered when the process stops, and keeps it from nothing', async () => {
+    const config = consumerConfig();
+    const door = createDoor();
+    onTestFinished(() => door.close());
+    const { feed } = await openWithBudgets({ config, http: true, door, temporary: true });
+    await feed.start(['dispatch']);
+    const waiting = fetch(`${feed.pageUrl ?? ''}/api/consumers/a/next?wait=60s`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    await eventually(async () => expect(await redis.redis.hexists(redis.keys.pulled('a'), 'asked')).toBe(1));
+    const startedMs = performance.now();
+    const [answer] = await Promise.all([waiting, feed.stop()]);
+    expect(await answer.json()).toEqual(NOTHING);
+    expect(performance.now() - startedMs).toBeLessThan(1_800);
   });
 
   it('pull: the log keeps what is not acknowledged, however old', async () => {
