@@ -91,6 +91,7 @@ describe('forget: a workspace', () => {
     { timeout: 240_000 },
     async () => {
       const { acme, beta, handle, seen } = await withStoredState();
+      await redis.redis.hset(redis.keys.pulled('books'), 'in acme', '0 1-0 1-0 1');
       const words = wordsOf(acme);
       expect(words.length).toBeGreaterThan(100);
       const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
