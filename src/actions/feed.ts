@@ -266,7 +266,7 @@ export interface Changefeed extends Forgetting, Histories {
   describeSubscription(subscription: string): Promise<SubscriptionDetails>;
   /**
    * Sends a range of the log to one subscription again: the same events with the same ids, `replay: true` in the
-   * handler's context, in order per record. Resolves when all are in the queue.
+   * handler's context, in order per record. Resolves when all are in the queue. A consumer (`pull`) is set back to `from`.
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
