@@ -30,16 +30,17 @@ async function startHost(test: TestRedis) {
   const start = (): TestProcess => startProcess(new URL('./tenant-child.ts', import.meta.url), { env });
   const processes = Array.from({ length: PROCESSES }, start);
   const { workspaces, ...feed } = await openChangefeed({ config: parseConfig(config, {}) });
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     await Promise.all([feed.stop(), ...processes.map((one) => one.kill())]);
     world.close();
-  });
+  };
+  onTestFinished(stop);
   await Promise.all(processes.map((one) => one.waitForLine(/^running/)));
   const kill = async (at: number): Promise<void> => {
     await processes[at]?.kill();
     processes[at] = start();
   };
-  return { world, workspaces, kill };
+  return { world, workspaces, kill, stop };
 }
 
 type Host = Awaited<ReturnType<typeof startHost>>;
@@ -109,6 +110,8 @@ describe('tenants', () => {
           expect(world.wrong).toEqual([]);
           const left = (await test.redis.keys(`${test.keys.prefix}*`)).filter((key) => /:\{?[abcd]\}?(:|$)/.test(key));
           expect([left, await workspaces.list()]).toEqual([[], []]);
+          // The next history is on the same Redis.
+          await host.stop();
         }),
         { numRuns: RUNS, seed: SEED, endOnFailure: true },
       );
