@@ -3,11 +3,13 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import type { Status } from './api.js';
 import { usePreferences } from './preferences.js';
+import type { Language } from '../src/words/words.js';
 
 interface Called {
   title: string;
   to: string | null;
   handler: string;
+  words: Readonly<Record<Language, string>> | undefined;
 }
 
 /** Whether who looks may act. */
@@ -26,7 +28,8 @@ export function NamesProvider({ status, canAct, children }: ProviderProps) {
   const all = status?.subscriptions ?? [];
   const key = JSON.stringify(all.map(({ name, title, to }) => [name, title, to]));
   const names = useMemo(
-    () => new Map(all.map(({ name, title, to, handler }) => [name, { title: title ?? name, to, handler }])),
+    () =>
+      new Map(all.map(({ name, title, to, handler, words }) => [name, { title: title ?? name, to, handler, words }])),
     [key],
   );
   return (
@@ -51,9 +54,11 @@ export function useSaid(): (text: string) => string {
 
 /** Its title, and small what it sends to and its id. `plain`: without the id. */
 export function Named({ name, plain = false }: { name: string; plain?: boolean }) {
-  const { word } = usePreferences();
-  const { title, to, handler } = useContext(Context).get(name) ?? { title: name, to: null, handler: '' };
-  const small = [to ?? (handler === '' ? '' : word('handler', handler)), ...(title === name || plain ? [] : [name])];
+  const { word, language } = usePreferences();
+  const unknown: Called = { title: name, to: null, handler: '', words: undefined };
+  const { title, to, handler, words } = useContext(Context).get(name) ?? unknown;
+  const kind = words?.[language] ?? (handler === '' ? '' : word('handler', handler));
+  const small = [to ?? kind, ...(title === name || plain ? [] : [name])];
   return (
     <>
       {title} <span class="quiet small">{small.filter((one) => one !== '').join(' · ')}</span>

@@ -27,7 +27,7 @@ interface OneProps {
 
 export function OneSubscription({ subscription, state, pause, about, canAct, again }: OneProps) {
   const { t } = usePreferences();
-  const { name, handler, on } = subscription;
+  const { name, on } = subscription;
   // A report is not made of events: there are none to try, to test it with or to send again.
   const getsEvents = on.length > 0;
   const { value: details, error } = usePolled(pathOf('describeSubscription', { subscription: name }), 5_000);
@@ -54,7 +54,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
       </div>
       {state}
       <Replays subscription={subscription} again={again} canAct={canAct} />
-      {(handler === 'message' || handler === 'email') && <MutedRecords subscription={name} canAct={canAct} />}
+      {details?.mutable === true && <MutedRecords subscription={name} canAct={canAct} />}
       {details === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : (

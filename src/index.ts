@@ -67,12 +67,26 @@ export type {
   HandleResult,
   HandlerContext,
   StoredRecords,
+  Obstacle,
   Once,
   OnceOutcome,
+  Reached,
   Subscription,
   TestOutcome,
   Transform,
 } from './delivery/handlers/handler.js';
+export {
+  defineKind,
+  kindOptions,
+  type FailedAbout,
+  type Kind,
+  type KindDefinition,
+  type KindSchema,
+  type KindWords,
+  type OpenedKind,
+} from './delivery/handlers/kind.js';
+export type { DeliveryFailure } from './delivery/handlers/failed-delivery.js';
+export { secret } from './kit/schema/secret.js';
 export { email, type EmailOptions } from './delivery/handlers/email/email.js';
 export type { People, PersonAddresses } from './delivery/handlers/people.js';
 export type { ChangeCondition } from './delivery/handlers/change-condition.js';

@@ -12,8 +12,11 @@ type JsonSchema = Record<string, unknown>;
 export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
-  const { subscriptions, redis, destinations, ...properties } = whole['properties'] as Record<string, JsonSchema>;
-  return describeOptions({
+  const { subscriptions, redis, destinations, kinds, ...properties } = whole['properties'] as Record<
+    string,
+    JsonSchema
+  >;
+  const described = describeOptions({
     ...whole,
     title: 'changefeed.config.json',
     properties: {
@@ -21,6 +24,7 @@ export function configJsonSchema(): JsonSchema {
       workspaces: withSwitches(whole['properties'] as Record<string, JsonSchema>),
       // Each has a short form.
       redis: { anyOf: [{ type: 'string' }, redis] },
+      kinds: { ...kinds, items: { type: 'string' } },
       destinations: {
         ...destinations,
         additionalProperties: byHandler(
@@ -29,11 +33,26 @@ export function configJsonSchema(): JsonSchema {
       },
       subscriptions: {
         ...subscriptions,
-        items: byHandler(KINDS.map(({ handler, schema }) => [handler, withHandler(handler, toSchema(schema))])),
+        items: {
+          ...byHandler(KINDS.map(({ handler, schema }) => [handler, withHandler(handler, toSchema(schema))])),
+          properties: { handler: { type: 'string', examples: HANDLERS } },
+        },
       },
     },
   });
+  // What a module of `kinds` is called is known to it alone.
+  const then = {
+    properties: {
+      subscriptions: {
+        description: 'Of the kinds of this package.',
+        items: { properties: { handler: { enum: HANDLERS } } },
+      },
+    },
+  };
+  return { ...described, if: { not: { required: ['kinds'] } }, then };
 }
+
+const HANDLERS = KINDS.map(({ handler }) => handler);
 
 /** By its handler, so that an editor names a wrong handler, and the wrong option of the right one: of alternatives it names any. */
 function byHandler(kinds: readonly (readonly [handler: string, schema: JsonSchema])[]): JsonSchema {

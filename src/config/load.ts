@@ -4,11 +4,12 @@ import { dirname, extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { userFrame } from '../kit/user-frame.js';
 import { variableIn } from '../kit/schema/env-variable.js';
-import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
+import { whileCollecting, type CollectedProblem, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, withEnvironment, type Env } from './env.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
+import { loadKinds } from './kinds.js';
 import { parseConfig, type ParseOptions } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import { isObject } from '../crm/record.js';
@@ -61,11 +62,19 @@ export async function loadWith(
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
-  const { raw, files, ...found } = await readFile(file, { cwd, env, library });
+  const { raw: read, files: own, ...found } = await readFile(file, { cwd, env, library });
+  const { raw, files: ofKinds, problems } = await loadKinds(read, file, library);
+  if (problems.length > 0) throw configError(source, located(problems, found.locate));
+  const files = [...own, ...ofKinds];
   const redisUrl = variableIn(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
   const config = parseConfig(withEnvironment(raw, env), { source, redisUrl, ...named, ...found, ...rules });
   return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };
+}
+
+/** The place of one is enough to find the others, which say their paths. */
+function located([first, ...others]: readonly ConfigProblem[], locate: Read['locate']): LocatedProblem[] {
+  return first === undefined ? [] : [{ place: locate?.(first.path), ...first }, ...others];
 }
 
 interface Read {

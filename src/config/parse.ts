@@ -3,13 +3,14 @@ import { resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { destinationProblems } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
-import { isRefused } from '../delivery/handlers/kind.js';
-import { buildSubscription } from '../delivery/handlers/registry.js';
+import { isKind, isRefused } from '../delivery/handlers/kind.js';
+import { buildSubscription, KINDS, type AnyKind } from '../delivery/handlers/registry.js';
 import { selectionProblems, unknownWord, withLists, workspaceProblems } from '../delivery/handlers/selection.js';
 import { isLoopback } from '../kit/schema/addresses.js';
 import { problemsOf, type Explained } from '../kit/schema/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { knownLists, listsOf, listsThatDisagree } from './lists.js';
+import { kindProblems } from './kinds.js';
 import { parseRules, readRulesFile, saysNothing, type KnownToRules, type Rule, type RulesFile } from './rules.js';
 import { configError, problemsText, type LocatedProblem, type Place } from './report.js';
 import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';
@@ -58,6 +59,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const tokens = workspaceTokens('token', serve?.token, workspaces);
   const hintTokens = workspaceTokens('hintToken', serve?.hintToken, workspaces);
   problems.push(
+    ...kindProblems(result.data.kinds),
     ...destinationProblems(destinations),
     ...repeated(workspaces.map((one, index) => ({ one, path: ['workspaces', index] }))),
     ...repeated(subscriptions),
@@ -151,18 +153,23 @@ interface Placed<One> {
 
 function buildSubscriptions(raw: unknown): { subscriptions: Placed<Subscription>[]; problems: ConfigProblem[] } {
   const built: ReturnType<typeof buildSubscriptions> = { subscriptions: [], problems: [] };
-  const given: unknown = typeof raw === 'object' && raw !== null && 'subscriptions' in raw ? raw.subscriptions : [];
-  for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
+  const kinds: readonly AnyKind[] = [...KINDS, ...arrayIn(raw, 'kinds').filter(isKind)];
+  for (const [index, entry] of arrayIn(raw, 'subscriptions').entries()) {
     const path = ['subscriptions', index];
     if (isRefused(entry)) continue;
     try {
-      built.subscriptions.push({ one: buildSubscription(entry), path });
+      built.subscriptions.push({ one: buildSubscription(entry, kinds), path });
     } catch (error) {
       if (!(error instanceof ChangefeedError)) throw error;
       built.problems.push(...problemsIn(error).map((one) => ({ ...one, path: [...path, ...one.path] })));
     }
   }
   return built;
+}
+
+function arrayIn(raw: unknown, option: string): unknown[] {
+  const given = Object(raw) as Record<string, unknown>;
+  return Array.isArray(given[option]) ? (given[option] as unknown[]) : [];
 }
 
 /** Two with the same name would share their state or queue. */

@@ -5,11 +5,12 @@
 import { z } from 'zod';
 import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
-import type { SubscriptionOptions } from '../delivery/handlers/options.js';
+import type { SubscriptionData } from '../delivery/handlers/registry.js';
 import { people } from '../delivery/handlers/people.js';
 import { checked, duration, matching, strictOptions, wholeNumber, yesOrNo } from '../kit/schema/fields.js';
 import { secret } from '../kit/schema/secret.js';
 import { keysFault } from '../ops/workspaces/seal.js';
+import { kinds } from './kinds.js';
 import { redis } from './redis.js';
 import { httpOptions, serveOptions } from './servers.js';
 import { LONGEST_AGE, MOST_RECORDS, workspaceOptions } from './workspace-options.js';
@@ -67,6 +68,8 @@ export const configSchema = strictOptions({
     .array(z.custom<Subscription | SubscriptionData>(), { error: 'an array of subscriptions' })
     .readonly()
     .default([]),
+  /** Kinds of handlers by others: modules that export what `defineKind` returns, from the folder of this file. @defaultValue none */
+  kinds: kinds.default([]),
   /**
    * Where rules may send to, by name: a chat (`handler: 'message'`), a mailbox (`'email'`) or a webhook (`'webhook'`), with the options of that handler that concern
    * the address. A person who makes a rule on the page chooses a name, and sees no address and no secret. @defaultValue none
@@ -99,14 +102,6 @@ export const configSchema = strictOptions({
   $schema: z.string({ error: 'the address of a JSON schema' }).optional(),
 });
 
-/** A built-in handler as data, as in `changefeed.config.json`. */
-export interface SubscriptionData extends SubscriptionOptions {
-  /** `webhook`, `ndjson` … */
-  handler: string;
-  /** The handler's own options. */
-  [option: string]: unknown;
-}
-
 /** The configuration as a user writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
 export interface ConfigInput extends z.input<typeof configSchema> {}
 
@@ -115,7 +110,7 @@ export type HttpConfig = z.output<typeof httpOptions>;
 
 /** A configuration, checked and with its defaults. */
 export interface Config extends Readonly<
-  Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve' | 'rules'>
+  Omit<z.output<typeof configSchema>, '$schema' | 'kinds' | 'subscriptions' | 'serve' | 'rules'>
 > {
   /** The subscriptions of the rules are among them. */
   readonly subscriptions: readonly Subscription[];

@@ -64,10 +64,9 @@ function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: C
     ...workspaces.flatMap(({ name, baseUrl }) =>
       sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
     ),
-    ...subscriptions.flatMap(({ name, handler, isInClear = false }) => {
-      const remedy = handler === 'postgres' ? 'add ?sslmode=verify-full to url' : 'use rediss in redis';
-      return isInClear ? [clear({ subscription: name }, remedy)] : [];
-    }),
+    ...subscriptions.flatMap(({ name, inClear }) =>
+      inClear === undefined ? [] : [clear({ subscription: name }, inClear)],
+    ),
   ];
 }
 

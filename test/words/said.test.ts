@@ -85,13 +85,14 @@ describe('said in Korean:', () => {
     const keys = [
       ...NOTICE_KINDS.flatMap((kind) => [`problem.${kind}`]),
       ...ACTOR_TYPES.map((type) => `actor.${type}`),
-      ...KINDS.map(({ handler }) => `handler.${handler}`),
       ...skipped.map((reason) => `reason.${reason}`),
       ...Object.keys(ERROR_CODES)
         .filter((code) => DELIVERIES.test(code))
         .map((code) => `reason.${code}`),
     ];
     expect(keys.filter((key) => !/[가-힣]/.test(korean(key) ?? '') && !NAMES.includes(korean(key) ?? ''))).toEqual([]);
+    const called = KINDS.map(({ words }) => words.ko).filter((name) => !NAMES.includes(name));
+    expect(called.filter((name) => !/[가-힣]/.test(name))).toEqual([]);
   });
 });
 

@@ -64,9 +64,9 @@ async function describeSubscription(
   }
 }
 
-function fixedOf({ name, title, to, handler, on, digest, report, lateAfterMs }: Subscription) {
+function fixedOf({ name, title, to, handler, words, on, digest, report, lateAfterMs }: Subscription) {
   const isDigest = digest !== undefined || report !== undefined;
-  const known = { name, title: title ?? null, to: to ?? null, handler, on };
+  const known = { name, title: title ?? null, to: to ?? null, handler, ...(words && { words }), on };
   return { ...known, digest: isDigest, lateAfterSeconds: lateAfterMs / 1_000 };
 }
 

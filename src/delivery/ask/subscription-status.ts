@@ -10,6 +10,10 @@ export const subscriptionStatus = z.object({
   title: z.string().nullable().describe('what people call it: of a rule; null: only its name'),
   to: z.string().nullable().describe('the name of its destination: of a rule'),
   handler: z.string(),
+  words: z
+    .strictObject({ en: z.string(), ko: z.string() })
+    .exactOptional()
+    .describe('what people call this kind of handler; a function has no such words'),
   on: z.array(z.string()).readonly(),
   waiting: count,
   active: count,

@@ -109,6 +109,11 @@ function isCode(value: unknown): value is string | number {
   return typeof value === 'string' && /^[A-Z0-9_]{3,40}$/.test(value);
 }
 
+/** It says itself what follows, or it is explained already. */
+export function isSteering(error: unknown): boolean {
+  return isOurs(error) || isPermanent(error) || isDisabling(error) || retryAfterMsOf(error) !== undefined;
+}
+
 function isOurs(error: unknown): error is ChangefeedError {
   return nameOf(error) === 'ChangefeedError';
 }

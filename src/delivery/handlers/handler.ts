@@ -236,6 +236,8 @@ export interface Subscription extends Selection {
   readonly mutable?: boolean | undefined;
   /** The kind of handler: `custom`, `ndjson`, `webhook` … */
   readonly handler: string;
+  /** What people call this kind of handler; a function has no such words. */
+  readonly words?: { readonly en: string; readonly ko: string } | undefined;
   /** Events that one process handles at the same time. */
   readonly concurrency: number;
   /** `record`: one event of a record at a time, in sequence. `none`: as they come. */
@@ -295,8 +297,8 @@ export interface Subscription extends Selection {
   readonly ping?: ((options: { signal: AbortSignal; event?: ChangeEvent }) => Promise<TestOutcome>) | undefined;
   /** Connects to its endpoint, database or queue and sends nothing. */
   readonly reach?: (() => Promise<Reached>) | undefined;
-  /** Its database or queue is on a public host, and the connection is not encrypted. */
-  readonly isInClear?: boolean | undefined;
+  /** Set where its receiver is on a public host and the connection is not encrypted: what to do about it (`use rediss in redis`). */
+  readonly inClear?: string | undefined;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
   readonly obstacle?: (() => Obstacle | null) | undefined;
   /** The same, where only its database can say it. */
@@ -332,6 +334,8 @@ export interface WrittenRow {
 
 /** What a handler lacks on this machine. */
 export interface Obstacle {
+  /** What is wrong. */
   reason: string;
+  /** What to do about it. */
   remedy: string;
 }

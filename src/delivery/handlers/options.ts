@@ -264,7 +264,18 @@ export function toSubscription(
   const { transform, include, language, order, concurrency, whenDead, start, settle } = settings;
   return {
     ...parts,
-    ...{ name, on, unchanged, workspaces, lists, class: changeClass, fields, from, notFrom },
+    // A report gets no events.
+    ...{
+      name,
+      on: parts.report === undefined ? on : [],
+      unchanged,
+      workspaces,
+      lists,
+      class: changeClass,
+      fields,
+      from,
+      notFrom,
+    },
     ...{ transform, include, language, order, concurrency, whenDead, start, settle },
     where: where && compileWhere(where),
     retry: toRetryPolicy(settings.retry, defaults),

@@ -80,6 +80,7 @@ export const subscriptionDetails = z.object({
     .object({ ageMs: durationMs, number: count })
     .nullable()
     .describe('how long they are kept; null: none are'),
+  mutable: z.boolean().describe('a person may mute a record for it'),
   copy: z.boolean().describe('what it has written can be read, so that `verify` needs no file'),
   lastAnswer: deliveryRow.nullable().describe('the newest attempt; null: none is known'),
   lastHour: z

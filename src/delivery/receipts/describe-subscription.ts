@@ -24,6 +24,7 @@ export async function describeDeliveries(asked: string, deps: DispatchContext): 
     selection: selectionOf(subscription),
     receipts: subscription.receipts ?? null,
     copy: subscription.copy !== undefined,
+    mutable: subscription.mutable ?? false,
     lastAnswer: lastAnswer === undefined ? null : rowOf(lastAnswer, subscription),
     lastHour: statisticsOf(rest.lastHour, rest.complete),
     lastDay: endsOf(rest.lastDay, rest.complete),

@@ -32,8 +32,13 @@ function problemOf(issue: z.core.$ZodIssue, { schema, raw, owner, remedyOf }: Ex
   const variable = unsetVariableIn(value);
   if (variable !== undefined) return { ...at, problem: unsetText(variable), variable };
   const suggestion = value === undefined || value === '' ? remedyOf?.(path) : undefined;
-  const problem = `found ${show(value, visibilityAt(schema, issue.path))}; allowed: ${issue.message}`;
+  const problem = `found ${show(value, visibilityAt(schema, issue.path))}; allowed: ${allowedBy(issue.message)}`;
   return { ...at, problem, suggestion };
+}
+
+/** A schema by others may have messages of zod. */
+function allowedBy(message: string): string {
+  return message.replace(/^(?:Invalid|Too)\b[^:]*: expected (.*?)(?:, received .*)?$/s, '$1');
 }
 
 /** A text may be short for an object with one option: it is what was found at that option's path. */

@@ -6,6 +6,7 @@ export type Visibility = 'shown' | 'address' | 'hidden';
 
 const MARKS = z.registry<{ visibility: Visibility }>();
 
+/** Marks an option as secret: no message shows its value, whatever is wrong with it. */
 export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
   MARKS.add(schema, { visibility: 'hidden' });
   return schema;

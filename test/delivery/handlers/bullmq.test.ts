@@ -1,12 +1,7 @@
 import { Queue, Worker, type Job, type QueueOptions } from 'bullmq';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import {
-  bullmq,
-  bullmqSchema,
-  createBullmq,
-  type BullmqOptions,
-} from '../../../src/delivery/handlers/bullmq/bullmq.js';
+import { bullmq, bullmqSchema, openBullmq, type BullmqOptions } from '../../../src/delivery/handlers/bullmq/bullmq.js';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
 import { eventually } from '../../support/eventually.js';
 import { failureOf, handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
@@ -96,7 +91,7 @@ describe('bullmq handler', () => {
 describe('bullmq handler: the Redis of the queue', () => {
   it('bullmq handler: uses REDIS_URL if redis is left out', async () => {
     const settings = bullmqSchema.parse({ name: 'jobs', queue: 'crm', prefix: server.keys.prefix });
-    const subscription = createBullmq(settings, { REDIS_URL: server.url });
+    const subscription = bullmq.subscription(settings, openBullmq(settings, { REDIS_URL: server.url }));
     closing.unshift(() => subscription.close?.());
     await send(subscription);
     expect(await theirQueue().getWaitingCount()).toBe(1);
@@ -124,7 +119,7 @@ describe('bullmq handler: the Redis of the queue', () => {
 describe('bullmq options', () => {
   it('bullmq options: require a Redis URL', () => {
     const settings = bullmqSchema.parse({ name: 'jobs', queue: 'crm' });
-    expect(() => createBullmq(settings, {})).toThrow(
+    expect(() => openBullmq(settings, {})).toThrow(
       expect.objectContaining({
         code: 'CF_CONFIG_INVALID',
         message:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../../src/delivery/handlers/errors.js';
-import { createEmail, email, emailSchema, type EmailOptions } from '../../../src/delivery/handlers/email/email.js';
+import { email, emailSchema, openEmail, type EmailOptions } from '../../../src/delivery/handlers/email/email.js';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
 import { parseOptions } from '../../../src/delivery/handlers/kind.js';
 import { DigestSums } from '../../../src/delivery/handlers/summary.js';
@@ -22,7 +22,8 @@ function mailer({ port }: { port: number }, options: Partial<EmailOptions> = {})
 /** Through a name, which is not this machine's. */
 function mailerAt(url: string, options: Partial<EmailOptions> = {}): Subscription {
   const given = { ...BASE, server: url, allowHosts: ['127.0.0.0/8'], ...options };
-  return createEmail(parseOptions(emailSchema, given, 'email'), { resolve: resolving(['127.0.0.1']) });
+  const settings = parseOptions(emailSchema, given, 'email');
+  return email.subscription(settings, openEmail(settings, { resolve: resolving(['127.0.0.1']) }));
 }
 
 function owned(record: string, owner: { id: string; name: string } | null, sequence = 1): ChangeEvent {

@@ -7,12 +7,7 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
-import {
-  createNdjson,
-  ndjson,
-  ndjsonSchema,
-  type NdjsonOptions,
-} from '../../../src/delivery/handlers/ndjson/ndjson.js';
+import { ndjson, ndjsonSchema, openNdjson, type NdjsonOptions } from '../../../src/delivery/handlers/ndjson/ndjson.js';
 import { testFolder } from '../../support/folder.js';
 import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
 
@@ -160,7 +155,8 @@ describe('ndjson: standard output', () => {
   it('ndjson: waits for a slow reader', async () => {
     let release = (): void => undefined;
     const slow = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => (release = done) });
-    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    const settings = ndjsonSchema.parse({ name: 'out' });
+    const subscription = ndjson.subscription(settings, openNdjson(settings, slow));
     let handled = false;
     const sending = send(subscription, 'a').then(() => (handled = true));
     await new Promise(setImmediate);
@@ -181,7 +177,8 @@ describe('ndjson: standard output', () => {
         };
       },
     });
-    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    const settings = ndjsonSchema.parse({ name: 'out' });
+    const subscription = ndjson.subscription(settings, openNdjson(settings, slow));
     const sending = send(subscription, 'a');
     const closing = subscription.close?.();
     release();

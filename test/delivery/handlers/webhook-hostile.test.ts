@@ -9,9 +9,9 @@ import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
-import { createMessage, messageSchema } from '../../../src/delivery/handlers/message/message.js';
+import { message, messageSchema, openMessage } from '../../../src/delivery/handlers/message/message.js';
 import type { Resolve } from '../../../src/delivery/handlers/http/guard.js';
-import { createWebhook, webhookSchema } from '../../../src/delivery/handlers/webhook/webhook.js';
+import { openWebhook, webhook, webhookSchema } from '../../../src/delivery/handlers/webhook/webhook.js';
 import { systemClock } from '../../../src/kit/clock.js';
 import { rowsOfGate } from '../../support/night.js';
 import { eventually } from '../../support/eventually.js';
@@ -34,11 +34,17 @@ type Build = (sender: Sender) => Subscription;
 const KINDS: [string, Build][] = [
   [
     'webhook',
-    ({ resolve, ...options }) => createWebhook(webhookSchema.parse({ name: 'ops', secret, ...options }), { resolve }),
+    ({ resolve, ...options }) => {
+      const settings = webhookSchema.parse({ name: 'ops', secret, ...options });
+      return webhook.subscription(settings, openWebhook(settings, { resolve }));
+    },
   ],
   [
     'message',
-    ({ resolve, ...options }) => createMessage(messageSchema.parse({ name: 'chat', ...options }), { resolve }),
+    ({ resolve, ...options }) => {
+      const settings = messageSchema.parse({ name: 'chat', ...options });
+      return message.subscription(settings, openMessage(settings, { resolve }));
+    },
   ],
 ];
 

@@ -8,11 +8,12 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isDisabling, isPermanent, partsOf, retryAfterMsOf } from '../../../src/delivery/handlers/errors.js';
 import {
-  createWebhook,
+  openWebhook,
   webhook,
   webhookSchema,
   type WebhookOptions,
 } from '../../../src/delivery/handlers/webhook/webhook.js';
+import type { Resolve } from '../../../src/delivery/handlers/http/guard.js';
 import { excerptOf } from '../../../src/delivery/handlers/http/post.js';
 import { failureOf, handlerContext, sampleEvent, useReceivers, type Received } from '../../support/handler-fixtures.js';
 import { selfSigned } from '../../support/self-signed.js';
@@ -190,9 +191,8 @@ describe('webhook: a refused delivery', () => {
 
   it('webhook: sends nothing to a name with an internal address, and says how to allow it', async () => {
     const settings = webhookSchema.parse({ name: 'ops', secret, url: 'https://inwards.example/hooks?key=sesame-key' });
-    const subscription = createWebhook(settings, {
-      resolve: () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]),
-    });
+    const resolve: Resolve = () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]);
+    const subscription = webhook.subscription(settings, openWebhook(settings, { resolve }));
     const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext())));
     await subscription.close?.();
     expect(error.code).toBe('CF_ADDRESS_REFUSED');

@@ -1,17 +1,15 @@
 /** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
 import { Queue, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import { ChangefeedError, messageOf } from '../../../kit/errors.js';
-import type { ChangeEvent } from '../../../events/types.js';
+import { messageOf } from '../../../kit/errors.js';
 import { openClient, parseRedisUrl } from '../../../redis/client.js';
 import { printable, shorten } from '../../../kit/printable.js';
 import { redisUrl, redisUrlFault, sendsInClear } from '../../../kit/schema/addresses.js';
 import { matching, oneOf, strictOptions, text, wholeNumber } from '../../../kit/schema/fields.js';
 import { variableIn } from '../../../kit/schema/env-variable.js';
 import { optionsError } from '../../../kit/schema/problem.js';
-import type { Reached, Subscription } from '../handler.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import type { Reached } from '../handler.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 
 const MOST = 2 ** 31 - 1;
 const DAY_SECONDS = 86_400;
@@ -43,8 +41,7 @@ const jobOptions = strictOptions({
 
 const NOT_EMPTY = 'a text that is not empty';
 
-export const bullmqSchema = strictOptions({
-  ...subscriptionShape,
+export const bullmqSchema = kindOptions({
   /** The name of your queue. */
   queue: matching(/^[^:]+$/, "the name of a queue, without ':'"),
   /** The Redis of the queue, in the forms of `redis.url`. @defaultValue the variable `REDIS_URL` */
@@ -71,14 +68,15 @@ const LONGEST_TIMEOUT_MS = 10_000;
  * a record's events; your workers decide whether they process them in that order.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_REDIS_UNREACHABLE`
  */
-export function bullmq(options: BullmqOptions): Subscription {
-  return bullmqKind.inCode(options);
-}
+export const bullmq = defineKind({
+  name: 'bullmq',
+  words: { en: 'BullMQ', ko: 'BullMQ' },
+  options: bullmqSchema,
+  open: (settings) => openBullmq(settings),
+});
 
-export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => createBullmq(options));
-
-export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = process.env): Subscription {
-  const { name, queue, prefix, timeout } = settings;
+export function openBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = process.env): OpenedKind {
+  const { name, queue, prefix, timeout, jobName, job } = settings;
   const url = settings.redis ?? urlFrom(env, name);
   const { kind, place } = parseRedisUrl(url);
   if (kind === 'cluster' && !/\{[^}]+\}/.test(prefix)) {
@@ -86,13 +84,19 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
     throw optionsError([{ path: ['prefix'], owner: `bullmq ${JSON.stringify(name)}`, problem }]);
   }
   const producer = createProducer({ url, queue, prefix, timeoutMs: Math.min(timeout, LONGEST_TIMEOUT_MS) });
-  return toSubscription(settings, {
-    handler: 'bullmq',
-    handle: (event) => add(event, { settings, producer, place }),
+  return {
+    deliver: async (event) => {
+      await producer.add(jobName ?? event.type, event, { jobId: event.id, ...(job as JobsOptions) });
+    },
+    failure: (cause) => ({
+      code: 'CF_REDIS_UNREACHABLE',
+      message: `could not add to queue "${queue}" at ${place}: ${reasonOf(cause)}. The event is tried again.`,
+      ...{ cause, said: quotesCommand(cause) ? messageOf(cause) : undefined },
+    }),
     reach: () => reach(name, producer, place),
-    isInClear: sendsInClear(url),
+    inClear: sendsInClear(url) ? 'use rediss in redis' : undefined,
     close: () => producer.close(),
-  });
+  };
 }
 
 async function reach(subscription: string, producer: Producer, place: string): Promise<Reached> {
@@ -109,26 +113,6 @@ function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
   const problem =
     'found nothing, and no Redis URL in REDIS_URL either; allowed: the URL of the Redis that your workers use';
   throw optionsError([{ path: ['redis'], owner: `bullmq ${JSON.stringify(name)}`, problem }]);
-}
-
-interface Destination {
-  settings: BullmqSettings;
-  producer: Producer;
-  place: string;
-}
-
-async function add(event: ChangeEvent, { settings, producer, place }: Destination): Promise<void> {
-  const { name: subscription, queue, jobName, job } = settings;
-  try {
-    await producer.add(jobName ?? event.type, event, { jobId: event.id, ...(job as JobsOptions) });
-  } catch (error) {
-    throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
-      message: `Bullmq "${subscription}": could not add to queue "${queue}" at ${place}: ${reasonOf(error)}. The event is tried again.`,
-      ...(quotesCommand(error) && { said: shorten(printable(messageOf(error)), 200) }),
-      subscription,
-      cause: error,
-    });
-  }
 }
 
 function reasonOf(error: unknown): string {

@@ -6,21 +6,21 @@ import { objectOf } from '../../../events/envelope.js';
 import { personOf } from '../../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { requireOptionalPackage } from '../../../kit/optional-package.js';
-import { duration, listOf, strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
+import { duration, listOf, wholeNumber } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { formatsFor } from '../../../words/format.js';
 import { wordsFor } from '../../../words/words.js';
 import { digestOrNone } from '../digest.js';
-import type { DigestContext, DigestSummary, HandleResult, Said, Subscription } from '../handler.js';
+import type { DigestContext, DigestSummary, HandleResult, Said } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape } from '../http/endpoint.js';
 import { readAllowHosts } from '../http/guard.js';
-import { defineKind } from '../kind.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 import { readBackground } from '../message/background.js';
 import { digestText, eventsIn } from '../message/digest-text.js';
 import { messageOptions } from '../message/message.js';
 import type { Service } from '../message/services.js';
 import { readTemplate, renderTemplate, usualMessage, type Reader } from '../message/template.js';
-import { LONGEST_WAIT, subscriptionShape, toSubscription } from '../options.js';
+import { LONGEST_WAIT } from '../options.js';
 import { ADDRESS, addressOr, AN_ADDRESS, mailAddress, type PersonAddresses } from '../people.js';
 import {
   addressFor,
@@ -70,8 +70,7 @@ export const mailShape = {
   ...otherwiseShape,
 };
 
-const emailOptions = strictOptions({
-  ...subscriptionShape,
+const emailOptions = kindOptions({
   ...mailShape,
   /**
    * One mail about all events since the last one: `{ at: '09:00' }` in the workspace's time zone, or `{ every: '1h' }`. `false`: each event is a
@@ -120,27 +119,27 @@ function readSender(text: string): { name: string; address: string } | null {
  * letter with its words; a bounce that comes later arrives at `sender`. Needs the package `nodemailer`.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
-export function email(options: EmailOptions): Subscription {
-  return emailKind.inCode(options);
-}
+export const email = defineKind({
+  name: 'email',
+  words: { en: 'mail', ko: '메일' },
+  options: emailSchema,
+  open: (settings) => openEmail(settings),
+});
 
-export const emailKind = defineKind('email', emailSchema, (options) => createEmail(options));
-
-export function createEmail(settings: EmailSettings, world: Partial<MailWorld> = {}): Subscription {
+export function openEmail(settings: EmailSettings, world: Partial<MailWorld> = {}): OpenedKind {
   const { name, server, to, otherwise, digest, rate = RATE, disableAfter: disableAfterMs } = settings;
   requireOptionalPackage('nodemailer', `The handler email of the subscription "${name}"`);
   const mailbox = openMailServer({ ...settings, who: `Mail "${name}"`, subscription: name }, world);
   const send = (mail: Mail, { signal }: DigestContext) => mailbox.send(mail, signal);
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: mailIn, otherwise, people });
-  return toSubscription(settings, {
-    handler: 'email',
+  return {
     mutable: true,
     tell,
     ...{ retry: ENDPOINT_RETRY, rate, disableAfterMs, digest },
     ...{ address: server.host, destination: destinationOf(settings) },
     reach: () => mailbox.reach(),
     close: () => mailbox.close(),
-    handle: async (event, context) => {
+    deliver: async (event, context) => {
       const recipients = to === IN_CHARGE ? [addressFor(personOf(event), directoryOf(context))] : [to].flat();
       const addresses = recipients.filter((one) => one !== undefined);
       if (addresses.length === 0) return NOBODY;
@@ -164,7 +163,7 @@ export function createEmail(settings: EmailSettings, world: Partial<MailWorld> =
         send({ ...mail, to: addresses, recipient }, context),
       );
     },
-  });
+  };
 
   async function tell({ text, id, at }: Said, context: DigestContext): Promise<HandleResult> {
     const addresses = to === IN_CHARGE ? [otherwise].flatMap((one) => one ?? []) : [to].flat();

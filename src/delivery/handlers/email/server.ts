@@ -4,7 +4,7 @@ import { ChangefeedError, EXTRA_CA, reasonOfConnection } from '../../../kit/erro
 import { formatDuration } from '../../../kit/duration.js';
 import { importOptionalPackage } from '../../../kit/optional-package.js';
 import { isLoopback } from '../../../kit/schema/addresses.js';
-import { PermanentError } from '../errors.js';
+import { failureError, type DeliveryFailure } from '../failed-delivery.js';
 import type { Reached } from '../handler.js';
 import { isNamed, openSocket, systemResolve, type Allowances, type Resolve } from '../http/guard.js';
 import { excerptOf } from '../http/post.js';
@@ -118,7 +118,7 @@ export function openMailServer(given: MailServerOptions, { resolve = systemResol
         await transport.verify();
         return { place, problem: null };
       } catch (error) {
-        return { place, problem: messageOfFailure(error as SmtpError, options) };
+        return { place, problem: `${options.who}: ${messageOfFailure(error as SmtpError, options)}` };
       }
     },
     async close(): Promise<void> {
@@ -152,17 +152,19 @@ async function openTransport(options: MailServerOptions, resolve: Resolve): Prom
 }
 
 function failureOf(error: SmtpError, options: MailServerOptions): Error {
-  const { subscription, server } = options;
-  const message = messageOfFailure(error, options);
-  const { responseCode: status, response = '' } = error;
-  const place = `${server.host}:${server.port}`;
-  const said = excerptOf(response, hiddenOf(server));
-  const code = error instanceof ChangefeedError ? error.code : 'CF_DELIVERY_REFUSED';
-  const refused = new ChangefeedError(code, { message, said, subscription, place, ...(status && { status }) });
+  const { server } = options;
   // Only what is said of the mail itself is the fault of the mail: a wrong password, or no TLS, would be that of each one.
-  const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(error.code ?? '') && status !== NO_LOGIN;
+  const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(error.code ?? '') && error.responseCode !== NO_LOGIN;
   const isOver = isOfMail && (error.permanent === true || TOO_LARGE.test(error.message));
-  return isOver ? new PermanentError(message, { cause: refused }) : refused;
+  const failure: DeliveryFailure = {
+    then: isOver ? 'dead' : 'retry',
+    message: messageOfFailure(error, options),
+    ...(error instanceof ChangefeedError && { code: error.code }),
+    said: excerptOf(error.response ?? '', hiddenOf(server)),
+    status: error.responseCode,
+    facts: { place: `${server.host}:${server.port}` },
+  };
+  return failureError(failure, { ...options, now: 0 });
 }
 
 /** To the sender, by a server that wants a login. */
@@ -170,8 +172,8 @@ const NO_LOGIN = 530;
 /** nodemailer compares with the size that the server takes. */
 const TOO_LARGE = /^Message size larger than allowed/;
 
-function messageOfFailure(error: SmtpError, { who, server, timeout }: MailServerOptions): string {
-  const start = `${who}: ${server.host}:${server.port}`;
+function messageOfFailure(error: SmtpError, { server, timeout }: MailServerOptions): string {
+  const start = `${server.host}:${server.port}`;
   if (error instanceof ChangefeedError) return `${start}: ${error.message}`;
   const { code = '', originalCode, responseCode: status, command = '' } = error;
   if (code === 'EAUTH' || code === 'ENOAUTH')

@@ -6,14 +6,12 @@ import { retryAfterMs } from '../../../kit/backoff.js';
 import { systemClock, type Clock } from '../../../kit/clock.js';
 import { formatDuration } from '../../../kit/duration.js';
 import { printable, shorten } from '../../../kit/printable.js';
-import { DisableSubscriptionError, PermanentError, RetryAfterError } from '../errors.js';
+import { failureError, LONGEST_WAIT_MS, type DeliveryFailure } from '../failed-delivery.js';
 import type { DigestContext, Reached } from '../handler.js';
 import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve } from './guard.js';
 
 /** The status says what happened. A slower body is cut with its connection: some servers send 2 bytes per s. */
 const BODY_WITHIN_MS = 1_000;
-/** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
-const LONGEST_WAIT_MS = 86_400_000;
 /** The unit is characters. */
 const EXCERPT_LENGTH = 200;
 /** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
@@ -60,7 +58,10 @@ export function createPost(
   const { place, url, allowances, timeout: timeoutMs } = endpoint;
   const guard = { allowances, resolve, timeoutMs };
   const agent = guardedAgent(guard);
-  const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
+  const refusalError = (answer: Answer): Error => {
+    const now = clock.now();
+    return failureError(refusalOf(answer, endpoint, now), { ...endpoint, now });
+  };
 
   return {
     async send(encode: Encode, { log, signal }: Pick<DigestContext, 'log' | 'signal'>): Promise<{ status: number }> {
@@ -70,7 +71,7 @@ export function createPost(
       log.debug({ place, status, ms: clock.monotonic() - startedAt }, 'endpoint answered');
       if (!isAccepted(status) || endpoint.refusedIn !== undefined) {
         const answer = await readAnswer(response, endpoint);
-        if (!isAccepted(answer.status)) throw refusalOf(answer);
+        if (!isAccepted(answer.status)) throw refusalError(answer);
         return { status };
       }
       // The event has arrived. Reading the rest of the body frees the connection for the next request.
@@ -88,7 +89,7 @@ export function createPost(
         const answer = await readAnswer(response, endpoint);
         const about = { status: answer.status, ms, body: answer.excerpt };
         if (isAccepted(answer.status)) return { ...about, outcome: 'accepted', problem: null } as const;
-        return { ...about, outcome: 'refused', problem: refusalOf({ ...answer, excerpt: '' }).message } as const;
+        return { ...about, outcome: 'refused', problem: refusalError({ ...answer, excerpt: '' }).message } as const;
       } catch (error) {
         const ms = clock.monotonic() - startedAt;
         return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) } as const;
@@ -157,31 +158,25 @@ async function readAnswer(
   return { status: meant ?? status, retryAfter: headers['retry-after'], excerpt: excerptOf(text, hidden) };
 }
 
-function refusalError(
-  { status, retryAfter, excerpt }: Answer,
-  { who, subscription, place, hints }: Endpoint,
+function refusalOf(
+  { status, retryAfter, excerpt: said }: Answer,
+  { place, hints }: Endpoint,
   now: number,
-): Error {
-  const start = `${who}: ${place} answered ${status}`;
-  const refused = (message: string): ChangefeedError =>
-    new ChangefeedError('CF_DELIVERY_REFUSED', { message, said: excerpt, subscription, place, status });
-  if (status === 410) {
-    const message = `${start} (Gone): the endpoint no longer exists.`;
-    return new DisableSubscriptionError(message, { cause: refused(message) });
-  }
+): DeliveryFailure {
+  const start = `${place} answered ${status}`;
+  const answered = { said, status, facts: { place } };
+  if (status === 410) return { ...answered, then: 'pause', message: `${start} (Gone): the endpoint no longer exists.` };
   // It is as large at the next attempt.
   if (status === 413) {
     const remedy = 'raise its limit and retry the dead letter, or send less (transform, fields)';
     const message = `${start}: the event is too large for the receiver; ${remedy}.`;
-    return new PermanentError(message, { cause: refused(message) });
+    return { ...answered, then: 'dead', message };
   }
   const asked = retryAfterMs(typeof retryAfter === 'string' ? retryAfter : undefined, now);
-  if (asked !== null) {
-    const waitMs = Math.min(asked, LONGEST_WAIT_MS);
-    const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.`;
-    return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
-  }
-  return refused(`${start}${hintOf(status, hints)}.`);
+  if (asked === null) return { ...answered, message: `${start}${hintOf(status, hints)}.` };
+  const waitMs = Math.min(asked, LONGEST_WAIT_MS);
+  const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.`;
+  return { ...answered, retryAfter: waitMs, message };
 }
 
 function hintOf(status: number, hints: Readonly<Record<number, string>>): string {

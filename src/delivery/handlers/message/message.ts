@@ -1,16 +1,15 @@
 /** `message`: events as chat messages, one by one or in digests, through the incoming webhook of a service such as Slack. */
 import { z } from 'zod';
-import { strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
+import { wholeNumber } from '../../../kit/schema/fields.js';
 import type { ListName } from '../../../crm/lists/lists.js';
 import { personOf } from '../../../events/person-in-charge.js';
 import type { ChangeEvent } from '../../../events/types.js';
-import type { DigestContext, DigestSummary, HandlerContext, Subscription } from '../handler.js';
+import type { DigestContext, DigestSummary, HandlerContext } from '../handler.js';
 import type { PersonAddresses } from '../people.js';
 import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import type { EndpointWorld } from '../http/post.js';
-import { defineKind } from '../kind.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 import { digestShape } from '../digest.js';
-import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../../words/format.js';
 import { addressFor, IN_CHARGE, NOBODY, partsOf, sendParts } from '../recipients.js';
 import { readBackground } from './background.js';
@@ -23,8 +22,7 @@ import { titledText } from './titled-text.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
 
-export const messageOptions = strictOptions({
-  ...subscriptionShape,
+export const messageOptions = kindOptions({
   ...endpointShape,
   ...digestShape,
   /**
@@ -77,15 +75,16 @@ type MessageSettings = z.output<typeof messageSchema>;
  * addresses are handled as by `webhook`. A chat has no idempotency key: a message whose answer was lost appears twice.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
-export function message(options: MessageOptions): Subscription {
-  return messageKind.inCode(options);
-}
-
-export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));
+export const message = defineKind({
+  name: 'message',
+  words: { en: 'chat message', ko: '채팅 메시지' },
+  options: messageSchema,
+  open: (settings) => openMessage(settings),
+});
 
 const MOST_PER_MINUTE = 20;
 
-export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
+export function openMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): OpenedKind {
   const { template, digest, mostPerMinute = MOST_PER_MINUTE, buttons, signingSecret } = settings;
   const { to, otherwise } = settings;
   const clicks = buttons && signingSecret !== undefined ? clicksOf({ ...settings, signingSecret }, world) : undefined;
@@ -111,22 +110,21 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
       ...{ inCharge: summary.people, ...about },
     });
   };
-  const tell: Subscription['tell'] = ({ text, at }, context) => {
+  const tell: OpenedKind['tell'] = ({ text, at }, context) => {
     if (to === IN_CHARGE && otherwise === undefined) return NOBODY;
     const said = ({ service, language, timeZone }: Reader): string =>
       titledText(text(formatsFor({ language, timeZone, now: at })), service);
     return chat.say(said, context, otherwise !== undefined && to === IN_CHARGE ? { to: otherwise } : {});
   };
   const directoryOf = ({ people }: DigestContext) => ({ addressIn: accountIn, otherwise, people });
-  return toSubscription(settings, {
-    handler: 'message',
+  return {
     mutable: true,
     clicks,
     tell,
     ...chat.parts,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
-    handle: async (event, context) => {
+    deliver: async (event, context) => {
       const about = clicks === undefined ? null : recordOf(event, context);
       const blocks = (said: string) => about && blocksOf(said, about, context.language);
       if (to !== IN_CHARGE) return await single(event, context, { blocks });
@@ -138,7 +136,7 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
       const parts = await partsOf(summary, directoryOf(context));
       return await sendParts(parts, context, ({ address, digest: part }) => many(part, context, { to: address }));
     },
-  });
+  };
 }
 
 const accountIn = ({ kakaowork, email }: PersonAddresses): string | undefined => kakaowork ?? email;

@@ -6,11 +6,11 @@ import { oneOf, strictOptions } from '../../../kit/schema/fields.js';
 import { formatsFor, type Formats } from '../../../words/format.js';
 import { wordsFor, type Words } from '../../../words/words.js';
 import { days, timeOfDay } from '../digest.js';
-import type { ReportOutcome, Schedule, Subscription } from '../handler.js';
+import type { ReportOutcome } from '../handler.js';
 import { endpointShape, toEndpoint } from '../http/endpoint.js';
 import type { EndpointWorld } from '../http/post.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, subscriptionSchema, toSubscription } from '../options.js';
+import { defineKind, type OpenedKind } from '../kind.js';
+import { subscriptionShape, subscriptionSchema } from '../options.js';
 import { chatShape, openChat, refuseText } from './chat.js';
 import type { TitledText } from '../titled.js';
 import { titledText } from './titled-text.js';
@@ -38,7 +38,8 @@ const reportOptions = strictOptions({
 
 const reportSchema = reportOptions.transform((options, context) => {
   refuseText(options, (option, message, input) => context.addIssue({ code: 'custom', path: [option], message, input }));
-  return toEndpoint(options, context);
+  // It has no other options of a subscription: it gets no events.
+  return { ...subscriptionSchema.parse({ name: options.name }), ...toEndpoint(options, context) };
 });
 
 /** Options of `todoReport`. */
@@ -50,34 +51,29 @@ type ReportSettings = z.output<typeof reportSchema>;
  * how many are overdue, due today and open, in total and by person in charge or team.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; a report fails with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
-export function todoReport(options: TodoReportOptions): Subscription {
-  return todoReportKind.inCode(options);
-}
+export const todoReport = defineKind({
+  name: 'todoReport',
+  words: { en: 'report of todos', ko: 'TODO 보고' },
+  options: reportSchema,
+  open: (settings) => openTodoReport(settings),
+});
 
-export const todoReportKind = defineKind('todoReport', reportSchema, (options) => createTodoReport(options));
-
-export function createTodoReport(settings: ReportSettings, world: Partial<EndpointWorld> = {}): Subscription {
-  const { at, days: on, per } = settings;
+export function openTodoReport(settings: ReportSettings, world: Partial<EndpointWorld> = {}): OpenedKind {
+  const { at: time, days: on, per } = settings;
   const chat = openChat(settings, 'Report', world);
-  const schedule: Schedule = { when: { at }, days: on };
-  const shared = subscriptionSchema.parse({ name: settings.name });
-  const { workspaces: read, language: reader, retry: tries, timeout: timeoutMs } = settings;
-  const given = { ...shared, workspaces: read, language: reader, retry: tries, timeout: timeoutMs };
-  const subscription = toSubscription(given, {
-    handler: 'todoReport',
+  return {
     ...chat.parts,
-    handle: () => undefined,
+    deliver: () => undefined,
     report: {
       what: 'todos',
-      schedule,
+      schedule: { when: { at: time }, days: on },
       handle: (outcome, context) =>
         chat.say(({ service, language: inLanguage, timeZone }) => {
           const formats = formatsFor({ language: inLanguage, timeZone, now: outcome.at });
           return titledText(reportText(outcome, { workspace: context.workspace.name, per, formats }), service);
         }, context),
     },
-  });
-  return { ...subscription, on: [] };
+  };
 }
 
 const MOST_GROUPS = 15;

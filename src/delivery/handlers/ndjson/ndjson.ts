@@ -5,16 +5,13 @@ import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { z } from 'zod';
 import { systemClock } from '../../../kit/clock.js';
-import { ChangefeedError, messageOf } from '../../../kit/errors.js';
-import type { ChangeEvent } from '../../../events/types.js';
-import { strictOptions, text } from '../../../kit/schema/fields.js';
+import { messageOf } from '../../../kit/errors.js';
+import { text } from '../../../kit/schema/fields.js';
 import { Turns } from '../../../kit/turns.js';
-import type { Obstacle, Subscription } from '../handler.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import type { Obstacle } from '../handler.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 
-export const ndjsonSchema = strictOptions({
-  ...subscriptionShape,
+export const ndjsonSchema = kindOptions({
   /** The file to append to, opened for each event: it may be moved at any time. Its folder is created if it does not exist. @defaultValue standard output */
   path: text('the path of a file; leave it out for standard output').optional(),
 });
@@ -28,35 +25,25 @@ type NdjsonSettings = z.output<typeof ndjsonSchema>;
  * retried. A handled line has been passed to the operating system.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_WRITE_FAILED`
  */
-export function ndjson(options: NdjsonOptions): Subscription {
-  return ndjsonKind.inCode(options);
-}
+export const ndjson = defineKind({
+  name: 'ndjson',
+  words: { en: 'file', ko: '파일' },
+  options: ndjsonSchema,
+  open: (settings) => openNdjson(settings),
+});
 
-export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => createNdjson(options));
-
-export function createNdjson(settings: NdjsonSettings, stdout: Writable = process.stdout): Subscription {
-  const { path } = settings;
+export function openNdjson({ path }: NdjsonSettings, stdout: Writable = process.stdout): OpenedKind {
   const sink = path === undefined ? streamSink(stdout, 'standard output') : fileSink(path);
-  return toSubscription(settings, {
-    handler: 'ndjson',
-    handle: (event) => writeEvent(event, sink, settings.name),
+  return {
+    deliver: (event) => sink.write(`${JSON.stringify(event)}\n`),
+    failure(cause) {
+      const { reason, remedy } = obstacleOf(cause);
+      return { code: 'CF_WRITE_FAILED', message: `could not write to ${sink.target}: ${reason}; ${remedy}.`, cause };
+    },
     close: () => sink.close(),
     toStandardOutput: path === undefined,
     obstacle: path === undefined ? undefined : () => fileObstacle(path),
-  });
-}
-
-async function writeEvent(event: ChangeEvent, sink: Sink, subscription: string): Promise<void> {
-  try {
-    await sink.write(`${JSON.stringify(event)}\n`);
-  } catch (error) {
-    const { reason, remedy } = obstacleOf(error);
-    throw new ChangefeedError('CF_WRITE_FAILED', {
-      message: `Ndjson "${subscription}": could not write to ${sink.target}: ${reason}; ${remedy}.`,
-      subscription,
-      cause: error,
-    });
-  }
+  };
 }
 
 /** The obstacle of a first write, seen before it. Creates nothing. */

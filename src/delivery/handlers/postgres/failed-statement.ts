@@ -1,7 +1,7 @@
 /** Explains a statement that failed: its meaning and what to do. Never shows the contents of a row, which messages of PostgreSQL quote. */
-import { ChangefeedError, messageOf, reasonOfConnection } from '../../../kit/errors.js';
+import { messageOf, reasonOfConnection } from '../../../kit/errors.js';
 import { printable, shorten } from '../../../kit/printable.js';
-import { PermanentError } from '../errors.js';
+import type { DeliveryFailure } from '../failed-delivery.js';
 
 /** Tables that were dropped while the process runs are created again at the next attempt. */
 export function isTableGone(error: unknown): boolean {
@@ -9,25 +9,22 @@ export function isTableGone(error: unknown): boolean {
 }
 
 /** The meaning of a failed statement, without record contents. `table` is qualified and quoted. */
-export function databaseError(
-  error: unknown,
-  { subscription, place, table }: { subscription: string; place: string; table: string },
-): Error {
-  const start = `Postgres "${subscription}": ${place}`;
+export function databaseFailure(error: unknown, { place, table }: { place: string; table: string }): DeliveryFailure {
   const state = sqlStateOf(error);
-  const failed = (message: string, cause?: unknown): ChangefeedError =>
-    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
-  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
+  const code = 'CF_DATABASE_FAILED';
+  if (state === undefined)
+    return { code, message: `${place} ${unreachable(error)}. The event is tried again.`, cause: error };
+  const about = { code, facts: { sqlState: state } } as const;
   if (/^2[23]/.test(state)) {
     // Retrying cannot help. The database's message and details quote the row: neither may be shown or kept.
-    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
-    return new PermanentError(message, { cause: failed(message) });
+    const message = `${place} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
+    return { ...about, then: 'dead', message };
   }
   const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
-  if (OWN_WORDS.test(state)) return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
-  const said = shorten(printable(messageOf(error)), 200);
-  const message = `${start}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
-  return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
+  if (OWN_WORDS.test(state))
+    return { ...about, message: `${place}, table ${table}: ${saying(error, state)}. ${remedy}`, cause: error };
+  const message = `${place}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
+  return { ...about, message, said: messageOf(error) };
 }
 
 /** Connection, sign-in, database, rights, resources, shutdown. Any other message may quote the row. */

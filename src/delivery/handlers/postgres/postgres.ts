@@ -9,11 +9,10 @@ import { requireOptionalPackage } from '../../../kit/optional-package.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import { timeOfDay } from '../digest.js';
-import type { HandlerContext, Obstacle, Reached, Subscription, WrittenRow } from '../handler.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import type { HandlerContext, Obstacle, Reached, WrittenRow } from '../handler.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 import { isInClear, openDatabase, readUrl, type Database } from './database.js';
-import { connectionProblem, databaseError, isTableGone, sqlStateOf, unreachable } from './failed-statement.js';
+import { connectionProblem, databaseFailure, isTableGone, sqlStateOf, unreachable } from './failed-statement.js';
 import {
   LONGEST_WITH_HISTORY,
   eraseVersionsSql,
@@ -83,8 +82,7 @@ const columns = z
     ),
   );
 
-const postgresOptions = strictOptions({
-  ...subscriptionShape,
+const postgresOptions = kindOptions({
   /** Number of records one process writes at the same time. @defaultValue 20 */
   concurrency: wholeNumber(1, 1_000).default(20),
   /** `postgres://user:password@host:5432/database`. Parts that it leaves out come from `PGHOST`, `PGPASSWORD` and the other `PG…` variables. */
@@ -150,29 +148,33 @@ type ByList<Value> = Partial<Record<ListName, Value>>;
  * sequence, even if events arrive late or repeatedly. The row of a removed record stays, marked as deleted and emptied.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DATABASE_FAILED`
  */
-export function postgres(options: PostgresOptions): Subscription {
-  return postgresKind.inCode(options);
-}
+export const postgres = defineKind({
+  name: 'postgres',
+  words: { en: 'PostgreSQL', ko: 'PostgreSQL' },
+  options: postgresSchema,
+  open: openPostgres,
+});
 
-export const postgresKind = defineKind('postgres', postgresSchema, (options) => createPostgres(options));
-
-function createPostgres(settings: PostgresSettings): Subscription {
+function openPostgres(settings: PostgresSettings): OpenedKind {
   requireOptionalPackage('pg', `The handler postgres of the subscription "${settings.name}"`);
   const database = openDatabase(settings);
   const mirror: Mirror = { settings, database, ready: new Map(), warned: new Set() };
-  return toSubscription(settings, {
-    handler: 'postgres',
+  return {
     afterRewind: 'snapshot',
-    handle: (event, context) => write(event, context, mirror),
+    deliver: (event, context) => write(event, context, mirror),
+    failure(thrown, { event, list }) {
+      const table = tableOf(event === null ? '' : (listIn(event, list) ?? ''), settings);
+      return databaseFailure(thrown, { place: database.place, table: qualified(table) });
+    },
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     reach: () => reach(settings.name, mirror),
     misfit: () => findMisfit(mirror).catch(() => null),
     erase: (record) => erase(record, mirror),
     copy: { rows: (place) => readRows(place, mirror), contents: (of) => readContents(of, mirror) },
     ...(settings.verify !== undefined && { verify: { when: { at: settings.verify }, days: EVERY_DAY } }),
-    isInClear: isInClear(settings.url),
+    inClear: isInClear(settings.url) ? 'add ?sslmode=verify-full to url' : undefined,
     close: () => database.close(),
-  });
+  };
 }
 
 async function reach(subscription: string, mirror: Mirror): Promise<Reached> {
@@ -209,11 +211,11 @@ async function write(
   mirror: Mirror,
 ): Promise<void> {
   const { settings, database, ready } = mirror;
-  const isComplete = event.type === SNAPSHOT_COMPLETE;
-  const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
+  const list = listIn(event, further);
   if (list === null) return;
   const table = tableOf(list, settings);
-  const statement = isComplete ? goneStatement(event, table, settings) : upsertStatement(event, table, settings);
+  const statement =
+    event.type === SNAPSHOT_COMPLETE ? goneStatement(event, table, settings) : upsertStatement(event, table, settings);
   if (statement === null) return;
   const misfits = statement.misfits.filter(({ name }) => !mirror.warned.has(`${list} ${name}`));
   for (const { name: column, type } of misfits) {
@@ -226,9 +228,13 @@ async function write(
     await database.query(statement.sql, statement.values);
   } catch (error) {
     if (isTableGone(error)) ready.delete(list);
-    if (error instanceof ChangefeedError) throw error;
-    throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
+    throw error;
   }
+}
+
+/** @param further of an event of the workspace's own lists */
+function listIn(event: ChangeEvent, further: ListName | null): ListName | null {
+  return (event.type === SNAPSHOT_COMPLETE ? event.data.notice?.list : listOf(event)) ?? further;
 }
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7];

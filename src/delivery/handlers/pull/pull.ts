@@ -1,11 +1,11 @@
 /** `pull`: nothing is sent. A consumer asks for the events of the log, and says which it has. */
 import { z } from 'zod';
-import { duration, strictOptions } from '../../../kit/schema/fields.js';
+import { duration } from '../../../kit/schema/fields.js';
 import { ourToken } from '../../../kit/schema/our-token.js';
 import { isSameToken } from '../../../kit/same-token.js';
-import type { Pulled, Subscription } from '../handler.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import type { Pulled } from '../handler.js';
+import { defineKind, kindOptions } from '../kind.js';
+import { subscriptionShape } from '../options.js';
 
 const LEFT_OUT = 'leaving it out: a consumer asks for its events itself, in the order of the log, and has no queue';
 /** It is there so that the refusal says why. */
@@ -20,8 +20,7 @@ const ownShape = {
   }),
 };
 
-const pullOptions = strictOptions({
-  ...subscriptionShape,
+const pullOptions = kindOptions({
   ...ownShape,
   /** What was handed out and not acknowledged for so long is handed out again. @defaultValue '60s' */
   visibility: duration({ from: '1s', to: '12h' }).prefault('60s'),
@@ -32,24 +31,25 @@ const pullOptions = strictOptions({
   token: ourToken('a token of 16 or more characters without spaces').optional(),
 });
 
+export const pullSchema = pullOptions.transform((given) => ({
+  ...given,
+  ...({ order: 'record', concurrency: 1, whenDead: 'release', timeout: given.visibility } as const),
+  ...{ retry: undefined, settle: undefined, afterRewind: undefined, language: undefined },
+}));
+
 /** Options of `pull`. */
-export type PullOptions = z.input<typeof pullOptions>;
+export type PullOptions = z.input<typeof pullSchema>;
 
 /**
  * A subscription whose events a named consumer asks for (`GET /api/consumers/{name}/next`), in the order of the log, and acknowledges. Nothing is sent
  * to an address. What is not acknowledged within `visibility` comes again.
  * @throws ChangefeedError `CF_CONFIG_INVALID`
  */
-export function pull(options: PullOptions): Subscription {
-  return pullKind.inCode(options);
-}
-
-export const pullKind = defineKind('pull', pullOptions, ({ visibility, token, ...rest }) => {
-  const settings = { ...rest, order: 'record', concurrency: 1, whenDead: 'release', timeout: visibility } as const;
-  return toSubscription(
-    { ...settings, retry: undefined, settle: undefined, afterRewind: undefined, language: undefined },
-    { handler: 'pull', handle: () => undefined, pull: pulledBy(visibility, token) },
-  );
+export const pull = defineKind({
+  name: 'pull',
+  words: { en: 'asks for its events', ko: '직접 가져감' },
+  options: pullSchema,
+  open: ({ visibility, token }) => ({ deliver: () => undefined, pull: pulledBy(visibility, token) }),
 });
 
 /** The token is in no property: what a subscription consists of is kept in Redis. */

@@ -4,13 +4,12 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import type { ChangeEvent } from '../../../events/types.js';
 import { isoTime } from '../../../kit/clock.js';
-import { strictOptions, yesOrNo } from '../../../kit/schema/fields.js';
+import { yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
 import type { TestOutcome, Subscription } from '../handler.js';
 import { destinationOf, ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
-import { defineKind } from '../kind.js';
-import { subscriptionShape, toSubscription } from '../options.js';
+import { defineKind, kindOptions, type OpenedKind } from '../kind.js';
 
 const PREFIX = 'whsec_';
 // The specification's limits, in bytes.
@@ -29,8 +28,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const oneSecret = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
 const secrets = z.array(oneSecret, { error: A_SECRET }).min(1, { error: A_SECRET }).max(10, { error: A_SECRET });
 
-export const webhookOptions = strictOptions({
-  ...subscriptionShape,
+export const webhookOptions = kindOptions({
   ...endpointShape,
   /** `whsec_…`. Give several while you replace one by another: each request has a signature for each. */
   secret: secret(
@@ -74,15 +72,16 @@ type WebhookSettings = z.output<typeof webhookSchema>;
  * not followed, and private addresses are refused unless `allowHosts` names them.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
-export function webhook(options: WebhookOptions): Subscription {
-  return webhookKind.inCode(options);
-}
-
-export const webhookKind = defineKind('webhook', webhookSchema, (options) => createWebhook(options));
+export const webhook = defineKind({
+  name: 'webhook',
+  words: { en: 'webhook', ko: '웹훅' },
+  options: webhookSchema,
+  open: (settings) => openWebhook(settings),
+});
 
 const COMPARE = 'the receiver does not accept the signature or the sender; compare the secrets';
 
-export function createWebhook(settings: WebhookSettings, world: Partial<EndpointWorld> = {}): Subscription {
+export function openWebhook(settings: WebhookSettings, world: Partial<EndpointWorld> = {}): OpenedKind {
   const { name: subscription, url } = settings;
   const place = placeOf(url);
   const sign = createSigner(settings.secret);
@@ -126,18 +125,17 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     const signatures = signature.split(' ').map((text, index) => ({ secret: index + 1, signature: text }));
     return { subscription, place, id, type, signatures, ...probed };
   };
-  return toSubscription(settings, {
-    handler: 'webhook',
+  return {
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
     address: url.host,
     destination: destinationOf(url),
-    handle: (event, context) => post.send((now) => sign(encode(sent(event)), now), context),
+    deliver: (event, context) => post.send((now) => sign(encode(sent(event)), now), context),
     ping,
     reach: () => post.reach(),
     close: () => post.close(),
-  });
+  };
 }
 
 interface Unsigned extends Message {
