@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { without } from './test/copy/controls.js';
 import LongestFirst from './test/support/longest-first.js';
@@ -24,6 +25,8 @@ export default defineConfig(({ mode }) => {
   return {
     plugins: switchedOff === undefined ? [] : [without(switchedOff)],
     test: {
+      // Examples are tested with what is here, and not with what was built last.
+      alias: [{ find: /^crm-changefeed$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
       include,
       exclude: [...configDefaults.exclude, ...exclude],
       env: { NODE_ENV: 'test', TEST_PART: mode in MODES ? 'gate' : 'night' },

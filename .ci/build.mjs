@@ -32,5 +32,6 @@ keepPublicTypes(fileURLToPath(new URL('../dist', import.meta.url)), [
   'src/index.d.ts',
   'src/client/index.d.ts',
   'src/testing/index.d.ts',
+  'src/testing/kind.d.ts',
 ]);
 await buildPage();

@@ -1,4 +1,5 @@
 /** Kinds of handlers by others, that a configuration in data names by their modules. */
+import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
 import { z } from 'zod';
 import { isKind, type Kind } from '../delivery/handlers/kind.js';
@@ -46,10 +47,10 @@ async function loadModule(
   library: object,
 ): Promise<{ kinds: Kind[]; files: readonly string[] } | string> {
   const found = `found ${JSON.stringify(name)}`;
-  const file = createJiti(from).esmResolve(name, { try: true });
-  if (file === undefined) return `${found}, and there is no such module; allowed: ${A_KIND}`;
+  const url = createJiti(from).esmResolve(name, { try: true });
+  if (url?.startsWith('file:') !== true) return `${found}, and there is no such module; allowed: ${A_KIND}`;
   try {
-    const { module, files } = await evaluate(file, library);
+    const { module, files } = await evaluate(fileURLToPath(url), library);
     const exported = [...new Set<unknown>([module, ...Object.values(Object(module) as object)])].filter(isKind);
     if (exported.length === 0)
       return `${found}, which exports no kind; allowed: a module that exports what defineKind returns`;

@@ -5,7 +5,7 @@ import { contextFor, Interrupt, type ContextOptions } from '../delivery/run/atte
 import { defineHandler } from '../delivery/handlers/define.js';
 import type { HandlerContext, Subscription } from '../delivery/handlers/handler.js';
 import type { People } from '../delivery/handlers/people.js';
-import { systemClock } from '../kit/clock.js';
+import { onAbort, systemClock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
 import type { Language } from '../words/words.js';
 
@@ -44,6 +44,8 @@ export interface FakeContextOptions {
   records?: Readonly<Partial<Record<ListName, readonly CrmRecord[]>>>;
   /** Where people of the CRM are reached, by name or id. @defaultValue nobody */
   people?: People;
+  /** Aborts when the process stops. @defaultValue it does not */
+  signal?: AbortSignal;
   /** What earlier attempts did by `once`, by its key. @defaultValue nothing */
   effects?: Readonly<Record<string, EffectState>>;
 }
@@ -81,6 +83,7 @@ export function fakeSurroundings({
   people = {},
   data = {},
   effects: given = {},
+  signal,
 }: FakeContextOptions) {
   const lines: LogLine[] = [];
   const effects = new Map<string, EffectState>(Object.entries(given));
@@ -110,10 +113,12 @@ export function fakeSurroundings({
     forget: ({ key }) => Promise.resolve(void effects.delete(key)),
   };
   const logger = recordingLog(lines);
-  const optionsFor = (subscription: Subscription): ContextOptions => ({
-    ...{ subscription, attempt, interrupt: new Interrupt(), clock: systemClock, logger, once },
-    surroundingsOf: () => surroundings,
-  });
+  const optionsFor = (subscription: Subscription): ContextOptions => {
+    const interrupt = new Interrupt();
+    if (signal !== undefined) onAbort(signal, () => interrupt.abort('stopping'));
+    const parts = { subscription, attempt, interrupt, clock: systemClock, logger, once };
+    return { ...parts, surroundingsOf: () => surroundings };
+  };
   return { lines, effects, optionsFor };
 }
 

@@ -179,6 +179,20 @@ async function runDigest(
   return { ...outcome, ids: events.map(({ id }) => id), event: null, digest };
 }
 
+/** One report of a subscription that gets no events, with the text of an event's record in it. */
+export async function runReport(
+  subscription: Subscription,
+  event: ChangeEvent,
+  options: FakeContextOptions,
+): Promise<RunOutcome & Pick<HandlerRuns, 'lines'>> {
+  const { lines, optionsFor } = fakeSurroundings(options);
+  const made = optionsFor(subscription);
+  const report = { at: event.time, refused: String(event.data.after?.['이름']) };
+  const about = { workspace: workspaceOf(event), effectsOf: event.id, facts: {} };
+  const call = (): unknown => subscription.report?.handle(report, contextFor(made, about));
+  return { ...(await outcomeOf(made, async () => runOutcomeOf(resultIn(await callWithin(call, made))))), lines };
+}
+
 function runOutcomeOf(answer: AttemptResult): RunOutcome {
   if (answer.outcome === 'skipped') return { outcome: 'skipped', because: answer.why };
   return { outcome: 'delivered', ...(answer.status !== undefined && { status: answer.status }) };

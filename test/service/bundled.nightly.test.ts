@@ -55,6 +55,7 @@ it.each<[Format, string]>([
     mainFields: ['module', 'main'],
     logLevel: 'silent',
     alias: {
+      'crm-changefeed/testing/kind': join(root, 'dist/src/testing/kind.js'),
       'crm-changefeed/testing': join(root, 'dist/src/testing/index.js'),
       'crm-changefeed': join(root, 'dist/src/index.js'),
     },

@@ -81,7 +81,7 @@ describe('an example', () => {
     JOBS_REDIS_URL: 'redis://jobs.example',
   };
   afterEach(() => vi.unstubAllEnvs());
-  it.each(readdirSync(folder).filter((name) => !/\.(json|md)$/.test(name)))(
+  it.each(readdirSync(folder).filter((name) => /\.(ts|mjs|py)$/.test(name)))(
     '%s says at its top how to run it',
     (name) => {
       const [top = ''] = readFileSync(folder + name, 'utf8').split(/\n(?!\/\/)/);
