@@ -11,6 +11,8 @@ import { error, ok, warning, type Finding, type Text } from '../ops/doctor/findi
 import { readList, type ReadList } from '../ops/doctor/read-list.js';
 import { judgeRedis } from '../ops/doctor/redis.js';
 import { judgeEndpoint, judgeHandler } from '../ops/doctor/receivers.js';
+import { partsOf } from '../delivery/handlers/errors.js';
+import type { Reached } from '../delivery/handlers/handler.js';
 import { messageOf } from '../kit/errors.js';
 import { systemClock } from '../kit/clock.js';
 import { doubtText } from '../words/doubts.js';
@@ -127,8 +129,16 @@ async function conditionFindings({ subscriptions }: Config, { neverHolds }: Feed
 
 async function receiverFindings({ subscriptions }: Config, t: Text): Promise<Finding[]> {
   try {
-    const judged = subscriptions.flatMap(({ name, reach }) =>
-      reach === undefined ? [] : [reach().then((reached) => judgeEndpoint(name, reached, t))],
+    // Of a kind by others it may throw anything, such as an error with a secret in it.
+    const failed = (thrown: unknown, place: string): Reached => ({ place, problem: `${partsOf(thrown).known}.` });
+    const judged = subscriptions.flatMap(({ name, handler, reach }) =>
+      reach === undefined
+        ? []
+        : [
+            reach()
+              .catch((thrown: unknown) => failed(thrown, handler))
+              .then((found) => judgeEndpoint(name, found, t)),
+          ],
     );
     return [...(await Promise.all(judged)), ...subscriptions.flatMap((one) => judgeHandler(one, t))];
   } finally {
