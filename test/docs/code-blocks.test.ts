@@ -1,10 +1,13 @@
 /** The configurations in the pages for users are what the schema accepts, and their TypeScript compiles. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { createJiti } from 'jiti';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
+import * as library from '../../src/index.js';
+import * as kinds from '../../src/testing/kind.js';
 import { codeBlocksOf, pages, ROOT, type CodeBlock } from '../../.ci/docs/markdown.js';
 
 const ENV = {
@@ -15,6 +18,7 @@ const ENV = {
   KAKAOWORK_APP_KEY: 'c0ffee00.0123456789abcdef',
   TASKS_URL: 'https://tasks.example/api',
   HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  DESK_KEY: 'a-secret-key',
   DATABASE_URL: 'postgres://db.example/crm',
 };
 
@@ -32,10 +36,15 @@ const configs = blocks.flatMap((block, index) => {
   return name === undefined ? [] : [[`${block.page} #${index}`, name, block] as const];
 });
 
+/** The kind of the guide, and its test. */
+const guide = blocks.filter(({ page, file }) => page === 'docs/guides/kinds.md' && file !== undefined);
+
 describe('code in the pages', () => {
   let cwd: string;
   beforeEach(() => {
     cwd = mkdtempSync(join(tmpdir(), 'changefeed-docs-'));
+    symlinkSync(`${ROOT}node_modules`, join(cwd, 'node_modules'));
+    for (const { file = '', code } of guide) writeFileSync(join(cwd, file), code);
     Object.assign(process.env, ENV);
   });
   afterEach(() => {
@@ -48,6 +57,16 @@ describe('code in the pages', () => {
     writeFileSync(join(cwd, name), code);
     const { config } = await loadConfig({ cwd, env: process.env });
     expect([...config.subscriptions, ...Object.keys(config.destinations)]).not.toEqual([]);
+  });
+
+  it('code in the pages: the kind of the guide passes the test of the guide', async () => {
+    const tests: [name: string, run: () => Promise<void>][] = [];
+    const vitest = { test: (...one: (typeof tests)[number]) => void tests.push(one) };
+    const virtualModules = { vitest, 'crm-changefeed': library, 'crm-changefeed/testing/kind': kinds };
+    const path = join(cwd, 'desk-kind.test.ts');
+    await createJiti(path, { virtualModules, fsCache: false }).import(path);
+    expect(tests).toHaveLength(15);
+    for (const [, run] of tests) await run();
   });
 
   it('code in the pages: a wrong option is refused (control)', async () => {
@@ -68,7 +87,8 @@ describe('code in the pages', () => {
         .filter(([, name]) => name.endsWith('.ts'))
         .map(([, , { code }], index) => [`${ROOT}examples/page-${index}.ts`, code]),
     );
-    expect(sources.size).toBeGreaterThan(4);
+    for (const { file = '', code } of guide) sources.set(`${ROOT}examples/${file}`, code);
+    expect(sources.size).toBeGreaterThan(6);
     const options: ts.CompilerOptions = {
       strict: true,
       noEmit: true,
@@ -77,7 +97,11 @@ describe('code in the pages', () => {
       module: ts.ModuleKind.NodeNext,
       moduleResolution: ts.ModuleResolutionKind.NodeNext,
       types: ['node'],
-      paths: { 'crm-changefeed': [`${ROOT}src/index.ts`], 'crm-changefeed/client': [`${ROOT}src/client/index.ts`] },
+      paths: {
+        'crm-changefeed': [`${ROOT}src/index.ts`],
+        'crm-changefeed/client': [`${ROOT}src/client/index.ts`],
+        'crm-changefeed/testing/kind': [`${ROOT}src/testing/kind.ts`],
+      },
     };
     const host = ts.createCompilerHost(options);
     const onDisk = ts.createCompilerHost(options);
