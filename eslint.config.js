@@ -50,6 +50,8 @@ export default tseslint.config(
     },
   },
   { files: ['bench/**', 'examples/**'], rules: { 'no-console': 'off' } },
+  // They are programs of others.
+  { files: ['examples/**'], rules: { 'no-restricted-properties': 'off' } },
   // In a browser: its timers are the only ones, and the markup of a component counts as lines.
   {
     files: ['page/**'],

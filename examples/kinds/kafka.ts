@@ -10,62 +10,29 @@ import { defineKind, kindOptions, secret, type DeliveryFailure } from 'crm-chang
 
 const A_BROKER = "an array of brokers, such as ['kafka-1.acme.example:9093']";
 
+const broker = z.string().regex(/^[^\s:/]+:\d{1,5}$/, { error: A_BROKER });
+const mechanism = z.enum(['plain', 'scram-sha-256', 'scram-sha-512']);
+const A_LOGIN = 'an object with mechanism, username and password';
+
 export const kafka = defineKind({
   name: 'kafka',
   words: { en: 'Kafka topic', ko: '카프카 토픽' },
   options: kindOptions({
     /** Brokers to begin with: `host:port`. */
-    brokers: z
-      .array(z.string().regex(/^[^\s:/]+:\d{1,5}$/, { error: A_BROKER }), { error: A_BROKER })
-      .min(1, { error: A_BROKER }),
+    brokers: z.array(broker, { error: A_BROKER }).min(1, { error: A_BROKER }),
     topic: z.string().regex(/^[\w.-]{1,249}$/, { error: 'the name of a topic' }),
     /** TLS, as brokers of a cloud need it. @defaultValue false */
     tls: z.boolean({ error: 'true or false' }).default(false),
     sasl: secret(
-      z
-        .strictObject(
-          {
-            mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
-            username: z.string(),
-            password: z.string(),
-          },
-          { error: "an object with mechanism ('plain', 'scram-sha-256' or 'scram-sha-512'), username and password" },
-        )
-        .optional(),
+      z.strictObject({ mechanism, username: z.string(), password: z.string() }, { error: A_LOGIN }).optional(),
     ),
   }),
 
   open({ name, brokers, topic, tls, sasl, timeout }) {
-    const sockets = new Set<Socket>();
+    const open = { sockets: new Set<Socket>(), isClosed: false };
+    const client = clientOf({ name, brokers, tls, sasl: sasl as SASLOptions | undefined, timeout }, open);
     let producer: Promise<Producer> | undefined;
-    let isClosed = false;
-
-    // The client has no AbortSignal, and waits for answers before it disconnects: its sockets are ours to end.
-    const cut = (): void => sockets.forEach((socket) => socket.destroy());
-    const client = new Kafka({
-      ...{ clientId: `changefeed-${name}`, brokers, ...(tls && { ssl: true }), logLevel: logLevel.NOTHING },
-      ...(sasl !== undefined && { sasl: sasl as SASLOptions }),
-      ...{ connectionTimeout: Math.min(timeout, 10_000), requestTimeout: timeout, enforceRequestTimeout: true },
-      // Changefeed repeats what fails, and knows for how long.
-      retry: { retries: 1, initialRetryTime: 50, maxRetryTime: 200 },
-      socketFactory({ host, port, onConnect }) {
-        if (isClosed) throw new Error('closed');
-        const target = { host, port, ...(isIP(host) === 0 && { servername: host }) };
-        const socket = tls ? connectTls(target, onConnect) : connectPlain(target, onConnect);
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-        return socket;
-      },
-    });
-
-    async function connected(): Promise<Producer> {
-      const made = client.producer({
-        ...{ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false },
-        createPartitioner: Partitioners.DefaultPartitioner,
-      });
-      await made.connect();
-      return made;
-    }
+    const cut = (): void => open.sockets.forEach((socket) => socket.destroy());
 
     /** What a failed producer has sent is not known: the next one has an id of its own, and its sequence begins anew. */
     async function forget(): Promise<void> {
@@ -81,7 +48,7 @@ export const kafka = defineKind({
         signal.addEventListener('abort', cut, { once: true });
         try {
           const headers = { ce_id: event.id, ce_type: event.type, ce_source: event.source, ce_specversion: '1.0' };
-          const made = await (producer ??= connected());
+          const made = await (producer ??= producerOf(client));
           signal.throwIfAborted();
           await made.send({
             topic,
@@ -115,12 +82,48 @@ export const kafka = defineKind({
         }
       },
       async close() {
-        isClosed = true;
+        open.isClosed = true;
         await forget();
       },
     };
   },
 });
+
+interface ClientOptions {
+  name: string;
+  brokers: string[];
+  tls: boolean;
+  sasl: SASLOptions | undefined;
+  timeout: number;
+}
+
+/** The client has no AbortSignal, and waits for answers before it disconnects: its sockets are ours to end. */
+function clientOf(
+  { name, brokers, tls, sasl, timeout }: ClientOptions,
+  open: { sockets: Set<Socket>; isClosed: boolean },
+) {
+  return new Kafka({
+    ...{ clientId: `changefeed-${name}`, brokers, logLevel: logLevel.NOTHING },
+    ...{ ...(tls && { ssl: true }), ...(sasl && { sasl }) },
+    ...{ connectionTimeout: Math.min(timeout, 10_000), requestTimeout: timeout, enforceRequestTimeout: true },
+    // Changefeed repeats what fails, and knows for how long.
+    retry: { retries: 1, initialRetryTime: 50, maxRetryTime: 200 },
+    socketFactory({ host, port, onConnect }) {
+      if (open.isClosed) throw new Error('closed');
+      const target = { host, port, ...(isIP(host) === 0 && { servername: host }) };
+      const socket = tls ? connectTls(target, onConnect) : connectPlain(target, onConnect);
+      open.sockets.add(socket);
+      return socket.once('close', () => open.sockets.delete(socket));
+    },
+  });
+}
+
+async function producerOf(client: Kafka): Promise<Producer> {
+  const options = { idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false };
+  const producer = client.producer({ ...options, createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  return producer;
+}
 
 /** Of the record itself: it is as large at the next attempt. */
 const OF_THE_RECORD = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'];

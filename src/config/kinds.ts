@@ -51,7 +51,7 @@ async function loadModule(
   if (url?.startsWith('file:') !== true) return `${found}, and there is no such module; allowed: ${A_KIND}`;
   try {
     const { module, files } = await evaluate(fileURLToPath(url), library);
-    const exported = [...new Set<unknown>([module, ...Object.values(Object(module) as object)])].filter(isKind);
+    const exported = [...new Set([module, ...Object.values(Object(module) as Record<string, unknown>)])].filter(isKind);
     if (exported.length === 0)
       return `${found}, which exports no kind; allowed: a module that exports what defineKind returns`;
     return { kinds: exported, files };

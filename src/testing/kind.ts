@@ -1,18 +1,18 @@
 /**
  * What every kind of handler must hold, as checks for its own tests: `for (const { name, run } of kindConformance({ … })) test(name, run)`. A check
- * throws an `AssertionError` of Node, so any runner can run it. Each has its own receiver. Run them one after the other: `closes` counts what keeps the
- * process alive.
+ * throws an `AssertionError` of Node, so any runner can run it. Each has its own receiver.
  */
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { isSteering, partsOf } from '../delivery/handlers/errors.js';
 import type { Kind } from '../delivery/handlers/kind.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { ChangeEvent } from '../events/types.js';
-import { systemClock } from '../kit/clock.js';
 import { ChangefeedError } from '../kit/errors.js';
 import { eventOf } from './event-of.js';
 import type { FakeContextOptions, LogLine } from './fake-context.js';
 import { runHandler, runReport, type RunOutcome } from './run-handler.js';
+import { eventually, within } from './waiting.js';
 
 /** What a receiver does with all that comes from now on. `refusing`: for good. `limiting`: it asks to be tried again later. */
 export type ReceiverState = 'accepting' | 'silent' | 'down' | 'refusing' | 'limiting';
@@ -267,7 +267,7 @@ async function endsInTime({ receiver, open }: Given): Promise<void> {
       open <= Math.max(1, first),
       `After three attempts there are ${open} connections, after one there were ${first}.`,
     );
-  });
+  }, GRACE_MS);
   await arrivesAgain(receiver, subscription);
 }
 
@@ -315,25 +315,34 @@ async function waitsAsAsked({ tested: { limitMs = 7_000 }, receiver, open }: Giv
   await arrivesAgain(receiver, subscription);
 }
 
-/** What keeps a process alive and may be of a kind. */
-function alive(): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of process.getActiveResourcesInfo())
-    if (/^(Timeout|TCPSocketWrap|TLSWrap|PipeWrap|UDPWrap|TCPServerWrap|FSEventWrap)$/.test(name))
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-}
+/** What can keep a process alive, by the names of `async_hooks`. */
+const KEEPS_ALIVE = /^(Timeout|TCPWRAP|TLSWRAP|PIPEWRAP|UDPWRAP|FSEVENTWRAP|PROCESSWRAP|WORKER)$/;
+const inCheck = new AsyncLocalStorage<Map<number, object>>();
 
+/** Only what the kind itself has begun is counted: the receiver and the runner of the tests are in the same process. */
 async function closes({ receiver, open }: Given): Promise<void> {
-  const before = alive();
-  const subscription = open();
-  await deliver(subscription, named('conformance closed'));
-  await within(GRACE_MS, 'close', subscription.close?.() ?? Promise.resolve());
-  await eventually(async () => {
-    assert.equal(await receiver.connections(), 0, 'Connections are open after close.');
-    const more = [...alive()].filter(([name, count]) => count > (before.get(name) ?? 0));
-    assert.deepEqual(more, [], 'This keeps the process alive after close.');
-  });
+  const begun = new Map<number, { type: string; hasRef?: () => boolean }>();
+  const hook = createHook({
+    init(id, type, _trigger, resource: { hasRef?: () => boolean }) {
+      if (KEEPS_ALIVE.test(type) && inCheck.getStore() === begun)
+        begun.set(id, { type, hasRef: () => resource.hasRef?.() ?? true });
+    },
+    destroy: (id) => void begun.delete(id),
+  }).enable();
+  try {
+    await inCheck.run(begun, async () => {
+      const subscription = open();
+      await deliver(subscription, named('conformance closed'));
+      await within(GRACE_MS, 'close', subscription.close?.() ?? Promise.resolve());
+    });
+    await eventually(async () => {
+      assert.equal(await receiver.connections(), 0, 'Connections are open after close.');
+      const left = [...begun.values()].filter(({ hasRef }) => hasRef?.() !== false).map(({ type }) => type);
+      assert.deepEqual(left, [], 'This keeps the process alive after close.');
+    }, GRACE_MS);
+  } finally {
+    hook.disable();
+  }
 }
 
 /** The states with which each check begins. */
@@ -369,28 +378,4 @@ async function stops({ receiver, open }: Given): Promise<void> {
   await within(GRACE_MS, 'close', subscription.close?.() ?? Promise.resolve());
   await eventually(async () => assert.equal(await receiver.connections(), 0, 'Connections are open after close.'));
   await arrivesAgain(receiver, open());
-}
-
-async function within<Value>(ms: number, what: string, value: Promise<Value>): Promise<Value> {
-  const ended = new AbortController();
-  const late = systemClock.sleep(ms, ended.signal).then(() => assert.fail(`After ${ms} ms, ${what} has not ended.`));
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    ended.abort();
-  }
-}
-
-async function eventually(check: () => Promise<void>, ms = 15_000): Promise<void> {
-  const endMs = systemClock.monotonic() + ms;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (systemClock.monotonic() >= endMs) throw error;
-      await systemClock.sleep(50);
-    }
-  }
 }

@@ -197,7 +197,7 @@ describe('kinds of a configuration in JSON', () => {
     for (const [name, content] of Object.entries(files)) writeFileSync(`${cwd}/${name}`, content);
     const refused = await loadConfig({ cwd, env: {} }).then(
       () => 'it was loaded',
-      (error: Error) => error.message,
+      (error: unknown) => (error as Error).message,
     );
     expect(refused).toContain(message);
     expect(refused).not.toContain('problems:');
