@@ -30,7 +30,7 @@ export const kafka = defineKind({
 
   open({ name, brokers, topic, tls, sasl, timeout }) {
     const open = { sockets: new Set<Socket>(), isClosed: false };
-    const client = clientOf({ name, brokers, tls, sasl: sasl as SASLOptions | undefined, timeout }, open);
+    const client = clientOf({ name, brokers, tls, sasl, timeout }, open);
     let producer: Promise<Producer> | undefined;
     const cut = (): void => open.sockets.forEach((socket) => socket.destroy());
 

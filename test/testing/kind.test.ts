@@ -31,6 +31,7 @@ function memory(fault?: KindCheck) {
     open: () => ({
       async deliver(event, { signal, log }) {
         if (is('closes')) {
+          // eslint-disable-next-line no-restricted-globals -- what is forgotten is the fault
           const timer = setInterval(() => undefined, 60_000);
           onTestFinished(() => clearInterval(timer));
         }
