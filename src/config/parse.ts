@@ -81,24 +81,16 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, key, lists, taken }, options);
   const { cluster, ...others } = redis;
   return {
-    workspaces,
-    key,
+    ...{ workspaces, key, destinations, people, log, deadLetters, audit, http, telemetry },
     subscriptions: [
       ...subscriptions.map(({ one }) => withLists(one, lists)),
       ...ruled.flatMap(({ enabled, subscription }) => (enabled ? [subscription] : [])),
     ],
-    destinations,
-    people,
     rules: file && { ...file, all: ruled },
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
-    log,
-    deadLetters,
-    audit,
     serve: serve
       ? { host: serve.host, port: serve.port, tokens: tokens.byWorkspace, hintTokens: hintTokens.byWorkspace }
       : null,
-    http,
-    telemetry,
   };
 }
 
