@@ -60,7 +60,8 @@ export {
   type HandlerOptions,
   type TypedEvent,
 } from './delivery/handlers/define.js';
-export { DisableSubscriptionError, PermanentError, RetryAfterError } from './delivery/handlers/errors.js';
+export { DisableSubscriptionError } from './delivery/handlers/errors.js';
+export { PermanentError, RetryAfterError, UnauthorizedError } from './kit/thrown.js';
 export type {
   DigestContext,
   DigestSummary,

@@ -291,7 +291,7 @@ function apiOutages(
       ...shared,
     }),
     refused: new Episode({
-      begins: 'the API refuses the token: put the newest token into the configuration',
+      begins: 'the API refuses the token, or there is none: give the workspace the newest one',
       ends: 'the API accepts the token again',
       ...shared,
     }),

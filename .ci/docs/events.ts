@@ -146,7 +146,7 @@ export async function eventsPage(examples: Examples): Promise<string> {
     '## Examples',
     'Events of a synthetic workspace, each whole: one for every verb, and one of the feed itself.',
     ...(await Promise.all(verbs.map((verb) => exampleOf(verb, `crm.todo.${verb}`, examples)))),
-    await exampleOf('The feed itself: an example', 'changefeed.token.refused', examples),
+    await exampleOf('The feed itself: an example', 'changefeed.workspace.unauthorized', examples),
   ];
   return `${parts.join('\n\n')}\n`;
 }

@@ -1,12 +1,13 @@
 /** The options of a workspace and of its lists: in the configuration (schema.ts), and of one that comes at run time (workspace.ts). */
 import { z } from 'zod';
+import type { Token } from '../feed/api/token.js';
 import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
 import { compileMasks, MASKS, type Masks } from '../feed/detect/masks.js';
 import { namedFields, referenceIn } from '../feed/detect/named-fields.js';
 import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
-import { apiToken, baseUrl } from '../kit/schema/addresses.js';
+import { apiToken, A_TOKEN, baseUrl } from '../kit/schema/addresses.js';
 import { secret } from '../kit/schema/secret.js';
 import {
   DEFAULT_TIME_ZONE,
@@ -213,6 +214,11 @@ const history = z.preprocess(
 const A_LINK = 'an address that begins with https:// or http:// and has {id} in it';
 const link = z.string({ error: A_LINK }).refine(isLink, { error: A_LINK });
 
+const TOKEN = `${A_TOKEN}; in code also a function that gives it`;
+const token = z.union([apiToken, z.custom<Exclude<Token, string>>((given) => typeof given === 'function')], {
+  error: TOKEN,
+});
+
 const MOST_DATA = 4_096;
 const SOME_DATA = 'an object of at most 4 kB as JSON';
 const workspaceData = secret(
@@ -226,8 +232,8 @@ export const workspaceOptions = strictOptions({
   name,
   /** The part of the API's address before `/v2`: `https://crm.example/api`. */
   baseUrl,
-  /** The API token, without "Bearer". */
-  token: apiToken,
+  /** The API token, without "Bearer"; in code also a function that gives it, which is asked again when the API refuses it (lists.md). */
+  token,
   /**
    * What your program knows of the customer, at most 4 kB as JSON: handlers find it as `context.workspace.data`, conditions as `workspace.data.<name>`,
    * and addresses of built-in handlers as `{{workspace.data.<name>}}`. @defaultValue none

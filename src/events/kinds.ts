@@ -17,7 +17,7 @@ export const PROBLEM_KINDS = [
   'api.away',
   'sweep.failed',
   'source.changed',
-  'token.refused',
+  'workspace.unauthorized',
   'list.late',
   'list.silent',
   'list.cut',

@@ -123,7 +123,7 @@ function ofLists(workspaces: Workspaces) {
 function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
   const concerned = workspaces.all().filter(({ name }) => workspace === null || name === workspace);
   return concerned.some(({ outages: { away, refused } }) => {
-    const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+    const outage = { 'api.away': away, 'sweep.failed': away, 'workspace.unauthorized': refused }[kind as string];
     return outage?.explains(Date.parse(since ?? '')) === true;
   });
 }

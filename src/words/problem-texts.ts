@@ -14,7 +14,7 @@ export const PROBLEM_TEXTS = {
   'problem.api.away': ['The API does not answer', 'API가 응답하지 않습니다'],
   'problem.sweep.failed': ['A sweep failed', '목록 수집에 실패했습니다'],
   'problem.source.changed': ['The address or the token leads to other data', '주소나 토큰이 다른 데이터를 가리킵니다'],
-  'problem.token.refused': ['The API refuses the token', 'API가 토큰을 거부했습니다'],
+  'problem.workspace.unauthorized': ['The API refuses the token', 'API가 토큰을 거부했습니다'],
   'problem.list.late': ['A list is late', '목록 수집이 늦어지고 있습니다'],
   'problem.list.silent': ['A list is unusually silent', '목록에 평소와 달리 변경이 없습니다'],
   'problem.list.cut': ['A list may be read only in part', '목록의 일부만 읽히고 있을 수 있습니다'],
@@ -88,9 +88,9 @@ export const PROBLEM_TEXTS = {
     '{error}',
     '워크스페이스 "{workspace}", {listName} 목록: 주소나 토큰이 전과 다른 데이터를 가리킵니다. 실수라면 설정을 되돌리고, 의도한 것이라면 기준을 다시 정하세요: changefeed resync {list} --workspace {workspace}',
   ],
-  'says.token.refused': [
+  'says.workspace.unauthorized': [
     '{error}',
-    '워크스페이스 "{workspace}": API가 토큰을 거부했습니다. CRM에서 토큰을 새로 발급하면 이전 토큰은 쓸 수 없습니다. 최신 토큰을 설정에 넣으세요.',
+    '워크스페이스 "{workspace}": API가 받아들이는 토큰이 없습니다. CRM에서 토큰을 새로 발급하면 이전 토큰은 쓸 수 없습니다. 설정의 token에 최신 토큰을 넣거나, token 함수가 최신 토큰을 돌려주게 하세요.',
   ],
   'failure.CF_FORBIDDEN': [
     '{error}',

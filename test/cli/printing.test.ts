@@ -74,7 +74,7 @@ const EVENTS: readonly (readonly [what: string, event: ChangeEvent, columns?: nu
     'a row of a history',
     rowEvent('crm.deal_history.created', { ...history, source: { type: 'user', name: '박가상' } }),
   ],
-  ['a problem', ownEvent('changefeed.token.refused', { notice })],
+  ['a problem', ownEvent('changefeed.workspace.unauthorized', { notice })],
   ['a change of the schema', ownEvent('crm.person.schema_changed', { schema })],
 ];
 

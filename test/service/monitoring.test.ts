@@ -135,12 +135,12 @@ describe('monitoring', { timeout: 240_000 }, () => {
     // The status may be one of before it began to read.
     await eventually(async () => expect(await shown(handler)).toEqual([false, true, true]), WAIT);
     expect((await metrics(poller)).get('changefeed_processes{role="handle"}')).toBe(1);
-    const token = 'changefeed_problems{kind="token.refused",severity="error"}';
+    const token = 'changefeed_problems{kind="workspace.unauthorized",severity="error"}';
     await eventually(async () => expect((await metrics(handler)).get(token)).toBe(1), WAIT);
     // A problem of the CRM: the process itself can work.
     expect(await json(handler, '/readyz')).toMatchObject({
       status: 200,
-      body: { problems: ['token.refused workspace'] },
+      body: { problems: ['workspace.unauthorized workspace'] },
     });
   });
 

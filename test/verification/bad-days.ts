@@ -186,7 +186,7 @@ const acts: Record<string, () => Promise<void>> = {
   },
   async 'a refused token, and the right one'() {
     await restarted(() => configure({ token: 'no-such-token' }));
-    await problem('token.refused');
+    await problem('workspace.unauthorized');
     await restarted(() => configure());
   },
 };

@@ -1,32 +1,8 @@
 /** What a handler throws. Never recognised by `instanceof`: a configuration may load its own copy of the package. */
-import { ChangefeedError, describe, messageOf } from '../../kit/errors.js';
-import { parseDuration } from '../../kit/duration.js';
+import { messageOf, type ChangefeedError } from '../../kit/errors.js';
+import { classOf, nameOf } from '../../kit/thrown.js';
 
-export interface RetryAfterOptions {
-  /** How long to wait: a duration such as `'30s'`, or milliseconds. */
-  retryAfter: string | number;
-  cause?: unknown;
-}
-
-/**
- * Throw it to retry the event after the given wait instead of the subscription's own. The attempt counts.
- * @throws ChangefeedError `CF_CONFIG_INVALID` if `retryAfter` is not a duration.
- */
-export class RetryAfterError extends Error {
-  override readonly name = 'RetryAfterError';
-  /** The wait, in ms. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, { retryAfter, cause }: RetryAfterOptions) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.retryAfterMs = toWaitMs(retryAfter);
-  }
-}
-
-/** Throw it when a retry cannot succeed: the event becomes a dead letter at once. */
-export class PermanentError extends Error {
-  override readonly name = 'PermanentError';
-}
+export { classOf, isPermanent, PermanentError, RetryAfterError, retryAfterMsOf } from '../../kit/thrown.js';
 
 /**
  * Throw it when nothing can be delivered to this subscription any more. The subscription is paused in all processes until it is
@@ -39,17 +15,6 @@ export class DisableSubscriptionError extends Error {
 
 export function isDisabling(error: unknown): boolean {
   return nameOf(error) === 'DisableSubscriptionError';
-}
-
-export function isPermanent(error: unknown): boolean {
-  return nameOf(error) === 'PermanentError';
-}
-
-/** The wait a `RetryAfterError` asks for, in ms; undefined for anything else. */
-export function retryAfterMsOf(error: unknown): number | undefined {
-  if (nameOf(error) !== 'RetryAfterError') return undefined;
-  const { retryAfterMs } = error as { retryAfterMs?: unknown };
-  return isWait(retryAfterMs) ? retryAfterMs : undefined;
 }
 
 export interface ErrorParts {
@@ -97,12 +62,6 @@ function charactersOf({ length }: string): string {
   return `${length} characters (shown with LOG_LEVEL=debug)`;
 }
 
-export function classOf(thrown: unknown): string {
-  const name = nameOf(thrown);
-  if (typeof thrown !== 'object') return typeof thrown;
-  return typeof name === 'string' && /^[A-Za-z_]\w{0,60}$/.test(name) ? name : 'Error';
-}
-
 /** `ECONNREFUSED`, a SQLSTATE, or a status of HTTP. */
 function isCode(value: unknown): value is string | number {
   if (isStatus(value)) return true;
@@ -116,20 +75,4 @@ export function isSteering(error: unknown): boolean {
 
 function isOurs(error: unknown): error is ChangefeedError {
   return nameOf(error) === 'ChangefeedError';
-}
-
-function nameOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null ? (error as { name?: unknown }).name : undefined;
-}
-
-function toWaitMs(retryAfter: unknown): number {
-  const waitMs = typeof retryAfter === 'string' ? parseDuration(retryAfter) : retryAfter;
-  if (isWait(waitMs)) return waitMs;
-  throw new ChangefeedError('CF_CONFIG_INVALID', {
-    message: `RetryAfterError: retryAfter is ${describe(retryAfter)}; allowed: a duration such as '30s', or milliseconds from 0 up.`,
-  });
-}
-
-function isWait(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

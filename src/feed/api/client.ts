@@ -5,22 +5,23 @@ import { withBuiltIn } from '../../crm/lists/lists.js';
 import type { BackoffOptions } from '../../kit/backoff.js';
 import { systemClock, type Clock } from '../../kit/clock.js';
 import { silentLog, type Log } from '../../kit/log.js';
-import { checkToken, parseBaseUrl } from './address.js';
+import { parseBaseUrl } from './address.js';
 import type { Budget } from './budget.js';
 import { createLocalBudget } from './local-budget.js';
 import { oneTry, type ObservedTry } from './one-try.js';
 import { wholePage, type FetchOptions, type ReadApi } from './read-api.js';
-import { createRedactor, redactError, redactLog } from './redact.js';
+import { redactError, redactLog } from './redact.js';
 import { clockApart, requestPage } from './request.js';
 import { withRetry, type ApiOutages } from './retry.js';
+import { createTokenSource, withToken, type Token } from './token.js';
 
 /** The address of the API, and how it is asked. */
 export interface ReadApiOptions {
   workspace: string;
   /** The part of the address before `/v2`, for example `https://crm.example/api`. */
   baseUrl: string;
-  /** Sent as a bearer token (section 5 of the interface) and never shown. */
-  token: string;
+  /** Sent as a bearer token (section 5 of the interface) and never shown; or a function that gives it. */
+  token: Token;
   /** @defaultValue `createLocalBudget()`: 80 requests per 10 s, of this process alone */
   budget?: Budget;
   /** Lists besides the built-in ones. @defaultValue none */
@@ -63,8 +64,8 @@ export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs
   const { budget = createLocalBudget(undefined, clock) } = options;
   const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, outages } = options;
   const address = parseBaseUrl(options.baseUrl, workspace);
-  const token = checkToken(options.token, workspace);
-  const redact = createRedactor(token);
+  const tokens = createTokenSource(options.token, { workspace, clock });
+  const { redact } = tokens;
   const log = redactLog(options.log ?? silentLog, redact);
   const lists = withBuiltIn(options.lists ?? []);
   const pool = new Pool(address.origin, {
@@ -72,8 +73,9 @@ export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
-  const send = requestPage({ pool, address, token, lists, workspace, clock, redact, timeoutMs, maxBytes });
-  const tried = oneTry(send, { budget, clock, observe });
+  const advice = tokens.advice === undefined ? {} : { CF_UNAUTHORISED: tokens.advice };
+  const send = requestPage({ pool, address, lists, workspace, clock, redact, advice, timeoutMs, maxBytes });
+  const tried = withToken(oneTry(send, { budget, clock, observe }), tokens);
   const fetchPage = withRetry(tried, { attempts, backoff, clock, log, random, outages });
   let apartMs: number | null = null;
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { kind = 'walk', signal, ...asked }) => {

@@ -35,12 +35,18 @@ export interface Asked {
   /** Ms since the epoch; needed when `Retry-After` is a date. */
   readonly now: number;
   readonly redact: Redact;
+  /** What to do, where it is not the usual advice. */
+  readonly advice?: Partial<Record<ErrorCode, string>>;
 }
 
 export function statusFailure(answer: Answer, asked: Asked): ChangefeedError {
   const code = codeOf(answer.status);
   const advice = [403, 404].includes(answer.status) ? adviceAbout(nameOf(asked.list)) : '';
-  return failure(code, asked, { answer, what: whatOf(answer, asked), advice: `${ADVICE[code] ?? ''}${advice}` });
+  return failure(code, asked, {
+    answer,
+    what: whatOf(answer, asked),
+    advice: `${asked.advice?.[code] ?? ADVICE[code] ?? ''}${advice}`,
+  });
 }
 
 /** The error of a 2xx answer that says `success: false`. */

@@ -3,7 +3,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { ChangefeedError, type ErrorCode } from '../../kit/errors.js';
 import type { Clock } from '../../kit/clock.js';
 import type { Budget, RequestKind } from './budget.js';
-import type { FetchPage } from './request.js';
+import type { FetchPage, PageRequest } from './request.js';
 import { failedTry, requiredWaitMs } from './wait.js';
 
 /** One finished try: numbers and codes only. */
@@ -32,7 +32,10 @@ export interface TryOptions {
   observe: (tried: ObservedTry) => void;
 }
 
-export function oneTry(send: FetchPage, { budget, clock, observe }: TryOptions): FetchPage {
+export function oneTry<Request extends PageRequest>(
+  send: FetchPage<Request>,
+  { budget, clock, observe }: TryOptions,
+): FetchPage<Request> {
   return async (request) => {
     const askedAtMs = clock.monotonic();
     await budget.take(request);

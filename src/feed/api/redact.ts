@@ -1,4 +1,4 @@
-/** Keeps the token out of errors and logs, even if the server sends it back. */
+/** Keeps tokens out of errors and logs, even if the server sends it back. */
 import { ChangefeedError, describe } from '../../kit/errors.js';
 import type { Log } from '../../kit/log.js';
 
@@ -8,16 +8,25 @@ const HIDDEN = '[token]';
 /** Cause chains are short. The limit ends a cyclic one. */
 const MAX_DEPTH = 8;
 
-export function createRedactor(token: string): Redact {
-  const forms = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), base64(token)];
+export function createRedactor(...tokens: readonly string[]): Redact {
+  const forms = tokens.flatMap((token) => [
+    token,
+    encodeURIComponent(token),
+    JSON.stringify(token).slice(1, -1),
+    base64(token),
+  ]);
   // Longest first: a form that contains another must be matched whole.
   const pattern = [...new Set(forms)]
     .sort((a, b) => b.length - a.length)
     .map(escapeRegExp)
     .join('|');
-  const secrets = new RegExp(pattern, 'gi');
+  const secrets = forms.length === 0 ? null : new RegExp(pattern, 'gi');
   // The text after "Bearer" is hidden as well: a server may send back a part of the header.
-  return (text) => text.replace(secrets, HIDDEN).replace(/\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi, `Bearer ${HIDDEN}`);
+  return (text) =>
+    (secrets === null ? text : text.replace(secrets, HIDDEN)).replace(
+      /\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi,
+      `Bearer ${HIDDEN}`,
+    );
 }
 
 /** Safe to show: code or name, message, stack and cause chain; other fields of foreign errors are dropped. */

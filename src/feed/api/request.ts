@@ -20,26 +20,39 @@ export interface PageRequest extends FetchOptions, KnownPage {
   readonly attempt: number;
 }
 
-export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;
+/** With the token of this try. */
+export interface Authorised extends PageRequest {
+  readonly token: string;
+}
+
+export type FetchPage<Request = PageRequest> = (request: Request) => Promise<FetchedPage>;
 
 export interface RequestOptions {
   pool: Pool;
   address: ApiAddress;
   lists: Lists;
   workspace: string;
-  token: string;
   clock: Clock;
   redact: Redact;
+  advice?: Asked['advice'];
   timeoutMs: number;
   maxBytes: number;
 }
 
-export function requestPage(options: RequestOptions): FetchPage {
-  const { address, lists, workspace, clock, redact, timeoutMs, pool } = options;
+export function requestPage(options: RequestOptions): FetchPage<Authorised> {
+  const { address, lists, workspace, clock, redact, advice, timeoutMs, pool } = options;
   return async (request) => {
     const list = lists.byName(request.list);
     if (list === undefined) throw noSuchList(workspace, request.list, lists);
-    const asked: Asked = { workspace, host: address.host, list, page: request.page, now: clock.now(), redact };
+    const asked: Asked = {
+      workspace,
+      host: address.host,
+      list,
+      page: request.page,
+      now: clock.now(),
+      redact,
+      ...(advice && { advice }),
+    };
     if (pool.closed || pool.destroyed) {
       throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
     }
@@ -88,6 +101,7 @@ async function withDeadline<T>(
 }
 
 interface Ask extends KnownPage {
+  token: string;
   cursor: string | null;
   asked: Asked;
 }
@@ -121,7 +135,7 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   });
 }
 
-function send({ pool, address, token }: RequestOptions, { asked: { list }, cursor }: Ask, signal: AbortSignal) {
+function send({ pool, address }: RequestOptions, { asked: { list }, cursor, token }: Ask, signal: AbortSignal) {
   return pool.request({
     method: 'GET',
     path: address.pathOf(list, cursor),

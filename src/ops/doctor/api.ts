@@ -18,7 +18,7 @@ interface Judged {
 }
 
 function token(check: string, { workspace, lists, t }: Judged & { workspace: string }): Finding {
-  const refused = lists.filter(({ pages, failed }) => pages.length === 0 && isRefused(failed));
+  const refused = lists.filter(({ pages, failed }) => pages.length === 0 && failed?.isRefused === true);
   const what = refused[0]?.failed?.what;
   if (what === undefined) {
     const isRead = lists.some(({ pages }) => pages.length > 0);
@@ -29,16 +29,12 @@ function token(check: string, { workspace, lists, t }: Judged & { workspace: str
   return error(check, t('doctor.token.refused', { lists: of, what }), t('doctor.token.todo', { workspace }));
 }
 
-function isRefused(failed: FailedPage | null): boolean {
-  return failed?.status === 401 || failed?.status === 403;
-}
-
 function listFindings(check: string, read: ReadList, { lists: all, t }: Judged): Finding[] {
   const { list, pages, failed } = read;
   const [first, second] = pages;
   if (first === undefined) {
     // The token has a finding of its own.
-    return failed === null || isRefused(failed) ? [] : [error(check, failed.what, unreadTodo(failed, list.path, t))];
+    return failed === null || failed.isRefused ? [] : [error(check, failed.what, unreadTodo(failed, list.path, t))];
   }
   const rows = pages.map(({ records }) => records.length);
   const shown = t('doctor.list.rows', { key: keyOf(read), rows: rows.join(t('doctor.and')) });

@@ -4,7 +4,7 @@ import type { Page, ReadApi } from '../../feed/api/read-api.js';
 import { jsonOf } from '../../feed/api/words.js';
 import { fieldsOf } from '../../crm/known-fields.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
-import { ChangefeedError } from '../../kit/errors.js';
+import { ChangefeedError, type ErrorCode } from '../../kit/errors.js';
 
 export interface ReadList {
   readonly list: ListDescriptor;
@@ -19,6 +19,8 @@ export interface FailedPage {
   /** HTTP status; null when there was no answer. */
   readonly status: number | null;
   readonly what: string;
+  /** The API does not take the token, or there is none. */
+  readonly isRefused: boolean;
 }
 
 export interface ReadOptions {
@@ -26,6 +28,8 @@ export interface ReadOptions {
   pages: number;
   signal: AbortSignal;
 }
+
+const REFUSED: readonly ErrorCode[] = ['CF_UNAUTHORISED', 'CF_FORBIDDEN'];
 
 /** @param api asks once: it is made with `attempts: 1` */
 export async function readList(api: ReadApi, { list, pages: most, signal }: ReadOptions): Promise<ReadList> {
@@ -41,7 +45,12 @@ export async function readList(api: ReadApi, { list, pages: most, signal }: Read
       signal.throwIfAborted();
       if (!(error instanceof ChangefeedError) || typeof error.facts['what'] !== 'string') throw error;
       const { status, what } = error.facts;
-      return { list, pages, answers, failed: { status: typeof status === 'number' ? status : null, what } };
+      return {
+        list,
+        pages,
+        answers,
+        failed: { status: typeof status === 'number' ? status : null, what, isRefused: REFUSED.includes(error.code) },
+      };
     }
   }
   return { list, pages, answers, failed: null };

@@ -204,9 +204,9 @@ function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] 
   // All lists use one token: a refused token is one problem of the workspace.
   if (code === 'CF_UNAUTHORISED') {
     const remedy =
-      'put the newest token into the configuration. Issuing a new token in the CRM makes the old one invalid.';
+      'give the workspace the newest token, by its option "token". Issuing a new token in the CRM makes the old one invalid.';
     const error = shared === undefined ? message : `Workspace "${workspace}": ${shared}: ${remedy}`;
-    return [problem('error', 'token.refused', { workspace, subject: 'workspace', since, facts: { error } })];
+    return [problem('error', 'workspace.unauthorized', { workspace, subject: 'workspace', since, facts: { error } })];
   }
   if (shared !== undefined) return [];
   const kind = code === 'CF_SOURCE_CHANGED' ? 'source.changed' : 'sweep.failed';

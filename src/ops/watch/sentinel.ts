@@ -28,7 +28,7 @@ const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
   'list.late',
   'process.overloaded',
   'sweep.failed',
-  'token.refused',
+  'workspace.unauthorized',
   'delivery.late',
 ]);
 

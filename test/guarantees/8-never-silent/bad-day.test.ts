@@ -101,19 +101,19 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       crm.token = 'another-token';
       await service.waitForLine(/the API refuses the token/, WITHIN_A_MINUTE);
       await eventually(() =>
-        expect(written(folder, 'feed').map(({ type }) => type)).toContain('changefeed.token.refused'),
+        expect(written(folder, 'feed').map(({ type }) => type)).toContain('changefeed.workspace.unauthorized'),
       );
       const now = await statusOf(folder, env);
       const { problems, workspaces } = now;
       expect(problemsOfPrinted('status', now)).toEqual([]);
       expect(problems.map(({ kind, workspace, subject }) => ({ kind, workspace, subject }))).toEqual([
-        { kind: 'token.refused', workspace: 'acme', subject: 'workspace' },
+        { kind: 'workspace.unauthorized', workspace: 'acme', subject: 'workspace' },
       ]);
-      expect(problems[0]?.message).toMatch(/answered 401.*put the newest token into the configuration/);
+      expect(problems[0]?.message).toMatch(/answered 401.*give the workspace the newest token/);
       expect(workspaces[0]?.lists[0]?.failure).toMatchObject({ code: 'CF_UNAUTHORISED' });
       const shown = await folder.call(['status', '--check'], env);
       expect(shown.code).toBe(1);
-      expect(shown.stdout).toMatch(/^1 problem\n {2}token\.refused {2}for .*answered 401/);
+      expect(shown.stdout).toMatch(/^1 problem\n {2}workspace\.unauthorized {2}for .*answered 401/);
       // One error for all lists, regardless of the number of attempts.
       const errors = (): string[] =>
         linesOf(service, /"level":"error"/).map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -126,17 +126,20 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       await service.waitForLine(/the API accepts the token again/);
       // The line is written first; then what is stored about each list goes.
       await eventually(async () =>
-        expect((await statusOf(folder, env)).problems.map(({ kind }) => kind)).not.toContain('token.refused'),
+        expect((await statusOf(folder, env)).problems.map(({ kind }) => kind)).not.toContain('workspace.unauthorized'),
       );
       crm.fault = () => undefined;
       await eventually(
-        () => expect(written(folder, 'feed').map(({ data }) => data.notice?.problem)).toContain('token.refused'),
+        () =>
+          expect(written(folder, 'feed').map(({ data }) => data.notice?.problem)).toContain('workspace.unauthorized'),
         { timeoutMs: 120_000 },
       );
       expect(errors()).toHaveLength(1);
       expect(linesOf(service, /complete again/)).toEqual([]);
       const reported = written(folder, 'feed').map(({ type }) => type);
-      expect(reported.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.token.refused']);
+      expect(reported.filter((type) => type !== 'changefeed.problem.over')).toEqual([
+        'changefeed.workspace.unauthorized',
+      ]);
       await service.kill('SIGTERM');
     },
   );

@@ -62,12 +62,12 @@ it(
     ];
     await eventually(() => expect(kinds()).toEqual(expect.arrayContaining(expected)), WAIT);
     crm.token = 'another-token';
-    const dead = 'changefeed.token.refused workspace';
+    const dead = 'changefeed.workspace.unauthorized workspace';
     await eventually(() => expect(kinds()).toContain(dead), WAIT);
 
     expect(events.flatMap(problemsOf)).toEqual([]);
     // Each problem once, and none for the subscription whose pattern is "*".
-    expect(events.filter(({ type }) => type === 'changefeed.token.refused')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'changefeed.workspace.unauthorized')).toHaveLength(1);
     const texts = (): string[] => chat.received.map(({ body }) => (JSON.parse(body) as { text: string }).text);
     await eventually(
       () => expect(texts().join('\n')).toMatch(/^\*acme\* – The API refuses the token\n.*answered 401/m),

@@ -27,11 +27,15 @@ it(
       await refused('reporting', { reportsProblems: true }),
       await refused('silent', { reportsProblems: false }),
     ];
-    await eventually(async () => expect(await problems(silent)).toContain('token.refused'), { timeoutMs: 40_000 });
-    await eventually(async () => expect(await eventTypes(reporting)).toContain('changefeed.token.refused'), {
+    await eventually(async () => expect(await problems(silent)).toContain('workspace.unauthorized'), {
       timeoutMs: 40_000,
     });
-    expect((await eventTypes(reporting)).filter((type) => type === 'changefeed.token.refused')).toHaveLength(1);
+    await eventually(async () => expect(await eventTypes(reporting)).toContain('changefeed.workspace.unauthorized'), {
+      timeoutMs: 40_000,
+    });
+    expect((await eventTypes(reporting)).filter((type) => type === 'changefeed.workspace.unauthorized')).toHaveLength(
+      1,
+    );
     expect(await eventTypes(silent)).toEqual([]);
   },
 );
