@@ -132,8 +132,10 @@ export type { Log } from './kit/log.js';
 // The client of the read API alone.
 export type { Budget, BudgetLimits, BudgetRequest, RequestKind } from './feed/api/budget.js';
 export { createReadApi, type ReadApiOptions } from './feed/api/client.js';
+export type { FetchPageAnswer, FetchPageCall, FetchPageFunction } from './feed/api/fetch-page.js';
 export { createLocalBudget } from './feed/api/local-budget.js';
 export type { Page, ReadApi } from './feed/api/read-api.js';
+export type { Token } from './feed/api/token.js';
 export { walkList } from './feed/api/visited-cursors.js';
 
 // The sandbox, and the score of events against its journal.

@@ -1,5 +1,5 @@
 /** The workspaces as this process uses them: the client of each API, its stores, and the rules of its lists. */
-import { createReadApi } from '../src/feed/api/client.js';
+import { openReadApi } from '../src/feed/api/client.js';
 import type { ApiOutages } from '../src/feed/api/retry.js';
 import { polledLists } from '../src/config/lists.js';
 import { BACKGROUND_PART } from '../src/feed/api/fair-queue.js';
@@ -176,7 +176,7 @@ interface Opened {
 
 function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts, state }: Opened) {
   const { redis, keys, guard, clock, log, measure, unfinished } = context;
-  const { name, baseUrl, token, budget: limits, lists, todos, timeZone, history } = config;
+  const { name, baseUrl, token, fetchPage, budget: limits, lists, todos, timeZone, history } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
   // Without Redis, the lists find out by their next sweeps.
@@ -189,8 +189,8 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts,
   const asked = new AskedLists(clock);
   const scope = { redis, keys, workspace: name };
   const budget = createSharedBudget({ window: createBudgetWindow(scope), limits, clock });
-  const api = createReadApi({
-    ...{ ...of, baseUrl, token, budget, outages },
+  const api = openReadApi({
+    ...{ ...of, baseUrl, token, fetchPage, budget, outages },
     lists: Object.values(lists).map(({ descriptor }) => descriptor),
     observe(tried) {
       log.debug({ workspace: name, ...tried }, 'request');
@@ -216,7 +216,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts,
     store,
     aims,
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log, aheadMs: () => clock.now() - clock.monotonic() }),
-    feed: { ...of, source: normaliseBaseUrl(baseUrl), api, store, ...written },
+    feed: { ...of, source: sourceOf(config), api, store, ...written },
     schedule,
     failures,
     sweepLog,
@@ -234,6 +234,11 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts,
     /** `watch` is null when the due times of todos are not watched. */
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name, { guard, timeZone }) },
   };
+}
+
+/** What the stored records belong to: another one may show other records. */
+function sourceOf({ name, baseUrl }: WorkspaceConfig): string {
+  return baseUrl === undefined ? `fetchPage:${name}` : normaliseBaseUrl(baseUrl);
 }
 
 /** What is in the log is counted, and the records that it names are queued. */
@@ -279,10 +284,11 @@ function shortcutsOf(
 const OUTAGE = { failures: 3, lastsMs: 2_000 };
 
 function apiOutages(
-  { name, baseUrl }: WorkspaceConfig,
+  { name, baseUrl, fetchPage }: WorkspaceConfig,
   process: Pick<AppContext, 'log' | 'clock'> & { ended: () => void },
 ): ApiOutages {
-  const shared = { facts: { workspace: name, api: new URL(baseUrl).host }, threshold: OUTAGE, ...process };
+  const api = fetchPage !== undefined || baseUrl === undefined ? 'fetchPage' : new URL(baseUrl).host;
+  const shared = { facts: { workspace: name, api }, threshold: OUTAGE, ...process };
   return {
     away: new Episode({
       begins: 'the API went away: it does not answer, or only with errors',

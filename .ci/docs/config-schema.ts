@@ -72,11 +72,20 @@ const TYPES = ['crm.*', ...EVENT_TYPES, ...NOTICE_TYPES];
 
 /** A list is switched on by `true`, off by `false`. */
 function withSwitches({ workspaces }: Record<string, JsonSchema>): JsonSchema {
-  const { items } = workspaces as { items: { properties: { lists: JsonSchema } } };
-  const { lists } = items.properties;
+  const { items } = workspaces as {
+    items: { required: string[]; properties: { lists: JsonSchema; token: { anyOf: [JsonSchema] } } };
+  };
+  // A file in JSON has no functions.
+  const {
+    lists,
+    token,
+    fetchPage: _code,
+    ...others
+  } = items.properties as typeof items.properties & { fetchPage: unknown };
   const additionalProperties = { anyOf: [{ type: 'boolean' }, lists['additionalProperties']] };
-  const properties = { ...items.properties, lists: { ...lists, additionalProperties } };
-  return { ...workspaces, items: { ...items, properties } };
+  const properties = { ...others, token: token.anyOf[0], lists: { ...lists, additionalProperties } };
+  const required = ['name', 'baseUrl', 'token'];
+  return { ...workspaces, items: { ...items, properties, required } };
 }
 
 function withKind(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {

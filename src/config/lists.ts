@@ -1,4 +1,5 @@
 /** The lists of a configuration. Each becomes a descriptor: nothing then distinguishes it from a built-in one. */
+import { compileMasks, type Masks } from '../feed/detect/masks.js';
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, createLists, LIST_NAMES, listsFrom, readyMadeLists, type Lists } from '../crm/lists/lists.js';
@@ -172,4 +173,13 @@ export function listsThatDisagree(workspaces: readonly WithLists[], option: 'obj
       return [{ path: ['workspaces', index, 'lists', list.name, option], problem }];
     }),
   );
+}
+
+/** The masks that hide what a record is recognised by, or when it was changed. */
+export function masksOfNeeded(masks: Masks, list: ListDescriptor): [pattern: string, field: string][] {
+  const fields = ['id', ...list.modifiedAt, ...list.createdAt];
+  return Object.entries(masks).flatMap(([pattern, mask]) => {
+    const maskOf = compileMasks({ [pattern]: mask }, list);
+    return fields.filter((field) => maskOf(field) !== undefined).map((field): [string, string] => [pattern, field]);
+  });
 }

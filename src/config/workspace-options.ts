@@ -1,13 +1,12 @@
 /** The options of a workspace and of its lists: in the configuration (schema.ts), and of one that comes at run time (workspace.ts). */
 import { z } from 'zod';
-import type { Token } from '../feed/api/token.js';
 import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
-import { compileMasks, MASKS, type Masks } from '../feed/detect/masks.js';
+import { MASKS } from '../feed/detect/masks.js';
 import { namedFields, referenceIn } from '../feed/detect/named-fields.js';
 import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
-import { apiToken, A_TOKEN, baseUrl } from '../kit/schema/addresses.js';
+import { baseUrl } from '../kit/schema/addresses.js';
 import { secret } from '../kit/schema/secret.js';
 import {
   DEFAULT_TIME_ZONE,
@@ -25,7 +24,8 @@ import {
 } from '../kit/schema/fields.js';
 import { A_LIST } from '../crm/lists/list-name.js';
 import { LANGUAGES } from '../words/words.js';
-import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
+import { descriptorOptions, masksOfNeeded, readList, splitListOptions, type DescriptorOptions } from './lists.js';
+import { fetchPage, token, withSource } from './source.js';
 
 /** A share of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
 export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
@@ -150,21 +150,12 @@ function readLists(
       if (field !== null)
         refuse(`"${pattern}" leads into a field, and options name whole fields: write "${field}"`, [key, option]);
     }
-    for (const [pattern, field] of needed(rest.mask, list))
+    for (const [pattern, field] of masksOfNeeded(rest.mask, list))
       refuse(`"${field}" cannot be masked: the list is read by it`, [key, 'mask', pattern]);
     if (named.has(list.name)) refuse(`the list "${list.name}" is named twice; keep one of them`, [key]);
     else named.set(list.name, listConfig(list, rest));
   }
   return withEveryBuiltIn(named);
-}
-
-/** The masks that hide what a record is recognised by, or when it was changed. */
-function needed(masks: Masks, list: ListDescriptor): [pattern: string, field: string][] {
-  const fields = ['id', ...list.modifiedAt, ...list.createdAt];
-  return Object.entries(masks).flatMap(([pattern, mask]) => {
-    const maskOf = compileMasks({ [pattern]: mask }, list);
-    return fields.filter((field) => maskOf(field) !== undefined).map((field): [string, string] => [pattern, field]);
-  });
 }
 
 const readableLists = z.check<Parameters<typeof readLists>[0]>(({ value, issues }) => {
@@ -214,11 +205,6 @@ const history = z.preprocess(
 const A_LINK = 'an address that begins with https:// or http:// and has {id} in it';
 const link = z.string({ error: A_LINK }).refine(isLink, { error: A_LINK });
 
-const TOKEN = `${A_TOKEN}; in code also a function that gives it`;
-const token = z.union([apiToken, z.custom<Exclude<Token, string>>((given) => typeof given === 'function')], {
-  error: TOKEN,
-});
-
 const MOST_DATA = 4_096;
 const SOME_DATA = 'an object of at most 4 kB as JSON';
 const workspaceData = secret(
@@ -227,13 +213,18 @@ const workspaceData = secret(
     .refine((data) => JSON.stringify(data).length <= MOST_DATA, { error: SOME_DATA }),
 );
 
-export const workspaceOptions = strictOptions({
+const options = strictOptions({
   /** Unique; part of event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
   name,
-  /** The part of the API's address before `/v2`: `https://crm.example/api`. */
-  baseUrl,
-  /** The API token, without "Bearer"; in code also a function that gives it, which is asked again when the API refuses it (lists.md). */
-  token,
+  /** The part of the API's address before `/v2`: `https://crm.example/api`. With `fetchPage`, a name of the source. @defaultValue required without `fetchPage` */
+  baseUrl: baseUrl.optional(),
+  /**
+   * The API token, without "Bearer"; in code also a function that gives it, which is asked again when the API refuses it (lists.md).
+   * @defaultValue required without `fetchPage`
+   */
+  token: token.optional(),
+  /** In code: gives a page of a list in place of our HTTP, for a CRM that pages in another way (lists.md). @defaultValue our own requests */
+  fetchPage: fetchPage.optional(),
   /**
    * What your program knows of the customer, at most 4 kB as JSON: handlers find it as `context.workspace.data`, conditions as `workspace.data.<name>`,
    * and addresses of built-in handlers as `{{workspace.data.<name>}}`. @defaultValue none
@@ -268,6 +259,8 @@ export const workspaceOptions = strictOptions({
   lists: lists.prefault({}),
 });
 
+export const workspaceOptions = options.check(withSource);
+
 function isLink(text: string): boolean {
   return text.includes('{id}') && /^https?:\/\//.test(text) && URL.canParse(text.replaceAll('{id}', 'x'));
 }
@@ -289,7 +282,8 @@ export type ListConfigs = Readonly<Record<BuiltInList, ListConfig>> & Readonly<R
 export type WorkspaceConfig = z.output<typeof workspaceOptions>;
 
 /** A workspace that comes at run time, as a program puts it. */
-export interface WorkspaceInput extends Omit<z.input<typeof workspaceOptions>, 'name' | 'token'> {
-  /** @defaultValue the token that it has had */
+export interface WorkspaceInput extends Omit<z.input<typeof options>, 'name' | 'baseUrl' | 'token' | 'fetchPage'> {
+  baseUrl: string;
+  /** A text: a function cannot be kept. @defaultValue the token that it has had */
   token?: string | undefined;
 }

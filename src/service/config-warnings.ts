@@ -62,7 +62,7 @@ function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: C
       ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')]
       : []),
     ...workspaces.flatMap(({ name, baseUrl }) =>
-      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
+      baseUrl !== undefined && sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
     ),
     ...subscriptions.flatMap(({ name, inClear }) =>
       inClear === undefined ? [] : [clear({ subscription: name }, inClear)],
@@ -72,10 +72,11 @@ function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: C
 
 /** Budgets are by workspace, so together they may ask for more than the API allows. */
 function sharedWarnings({ workspaces }: Config): ConfigWarning[] {
-  return workspaces.flatMap(({ name, baseUrl, token }, index) => {
+  return workspaces.flatMap(({ name, baseUrl, token, fetchPage }, index) => {
+    if (baseUrl === undefined || fetchPage !== undefined) return [];
     const others = workspaces.slice(0, index);
     const same = others.find(
-      (one) => one.token === token && normaliseBaseUrl(one.baseUrl) === normaliseBaseUrl(baseUrl),
+      (one) => one.token === token && normaliseBaseUrl(one.baseUrl ?? 'http://none') === normaliseBaseUrl(baseUrl),
     );
     if (same === undefined) return [];
     const reason = `it has the baseUrl and token of workspace "${same.name}": each change is an event in both, and each has a budget of its own`;

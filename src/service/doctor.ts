@@ -1,7 +1,7 @@
 /** Checks token, lists, Redis and receivers of a configuration. Reads only: two pages of each list; of an endpoint, only the connection. */
 import { homedir } from 'node:os';
 import type { Budget } from '../feed/api/budget.js';
-import { createReadApi } from '../feed/api/client.js';
+import { openReadApi } from '../feed/api/client.js';
 import { createLocalBudget } from '../feed/api/local-budget.js';
 import { polledLists } from '../config/lists.js';
 import type { LoadedConfig } from '../config/load.js';
@@ -99,19 +99,19 @@ async function redisFindings(
 }
 
 async function apiFindings(
-  { name, baseUrl, token, lists }: Config['workspaces'][number],
+  { name, baseUrl, token, fetchPage, lists }: Config['workspaces'][number],
   { budgetOf }: Feed,
   { signal, t }: { signal: AbortSignal; t: Text },
 ): Promise<Finding[]> {
   const polled = polledLists(lists).all;
-  const api = createReadApi({
-    ...{ workspace: name, baseUrl, token, budget: budgetOf?.(name) ?? createLocalBudget(PACE) },
+  const api = openReadApi({
+    ...{ workspace: name, baseUrl, token, fetchPage, budget: budgetOf?.(name) ?? createLocalBudget(PACE) },
     ...{ lists: polled, attempts: 1 },
   });
   const found: ReadList[] = [];
   try {
     for (const list of polled) found.push(await readList(api, { list, pages: PAGES, signal }));
-    return judgeApi(name, found, t);
+    return judgeApi(name, found, t, fetchPage !== undefined);
   } finally {
     await api.close();
   }

@@ -93,9 +93,9 @@ async function readKept(
 function configOf(kept: z.output<typeof keptSchema>, redis: Config['redis']): Config {
   const { audit, log, deadLetters } = kept as unknown as Pick<Config, 'audit' | 'log' | 'deadLetters'>;
   const workspaces = kept.workspaces.map((one) => ({
-    data: {},
-    ...one,
-    token: 'not-kept',
+    ...{ data: {}, ...one, token: 'not-kept' },
+    // Code is not kept, and no list is read here.
+    ...(one['baseUrl'] === undefined && { fetchPage: notHere }),
   })) as unknown as Config['workspaces'];
   const lists = listsOf(workspaces);
   const subscriptions = kept.subscriptions.map(({ conditions, ...one }) => {

@@ -55,7 +55,7 @@ export function hostedWorkspaces(context: AppContext, deps: EraseDeps): HostedWo
       const { entries } = await book.readAll();
       const ofFile = config.workspaces.filter(({ name }) => context.ofFile.has(name));
       const all = [
-        ...ofFile.map(({ name, baseUrl }): HostedWorkspace => ({ name, baseUrl, ...OF_FILE })),
+        ...ofFile.map(({ name, baseUrl = null }): HostedWorkspace => ({ name, baseUrl, ...OF_FILE })),
         ...[...entries].map(([name, { entry }]) => shown(name, entry, running.whyNot(name))),
       ];
       return all.sort((one, other) => one.name.localeCompare(other.name));
@@ -72,6 +72,9 @@ async function putEntry(
 ): Promise<{ entry: WorkspaceEntry | null; did: Did }> {
   const { book, clock, config } = context;
   checkName(context, name);
+  const code = Object.entries({ token, ...options }).find(([, value]) => typeof value === 'function');
+  if (code !== undefined)
+    throw usage(`workspaces: ${code[0]}: a function cannot be kept: such a workspace is in the configuration.`);
   const keyring = keyringOf(context);
   const { entries } = await book.readAll();
   if (entries.size >= MOST && !entries.has(name)) throw usage(`workspaces: there are ${MOST}; remove some first.`);
@@ -82,9 +85,10 @@ async function putEntry(
     before.state = stored?.state ?? null;
     const kept = token ?? tokenOf(keyring, name, { before: stored, baseUrl: options.baseUrl });
     // What is refused here would be refused by every process.
-    const { baseUrl } = parseWorkspace({ ...plain(options), name, token: kept, data }, others);
+    parseWorkspace({ ...plain(options), name, token: kept, data }, others);
+    const { baseUrl } = options;
     return {
-      options: { ...plain(options), baseUrl },
+      options: plain(options),
       sealed: keyring.seal({ token: kept, data }, { workspace: name, baseUrl }),
       state: stored?.state === 'paused' ? 'paused' : 'active',
       since: stored?.state === 'active' ? stored.since : isoTime(clock.now()),

@@ -56,6 +56,10 @@ export const COMMAND_TEXTS = {
   'doctor.token': ['token', '토큰'],
   'doctor.token.accepted': ['accepted', '사용 가능'],
   'doctor.token.unknown': ['not known: no list could be read', '알 수 없음: 읽을 수 있는 목록이 없습니다'],
+  'doctor.token.function': [
+    'not checked: fetchPage asks with its own',
+    '확인하지 않음: fetchPage가 자체 토큰을 씁니다',
+  ],
   'doctor.token.refused': ['refused for {lists}: {what}', '거부됨({lists}): {what}'],
   'doctor.token.everyList': ['every list', '모든 목록'],
   'doctor.token.todo': [

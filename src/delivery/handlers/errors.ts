@@ -1,6 +1,6 @@
 /** What a handler throws. Never recognised by `instanceof`: a configuration may load its own copy of the package. */
 import { messageOf, type ChangefeedError } from '../../kit/errors.js';
-import { classOf, nameOf } from '../../kit/thrown.js';
+import { classOf, isPermanent, nameOf, retryAfterMsOf } from '../../kit/thrown.js';
 
 export { classOf, isPermanent, PermanentError, RetryAfterError, retryAfterMsOf } from '../../kit/thrown.js';
 

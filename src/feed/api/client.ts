@@ -1,4 +1,4 @@
-/** The read API over HTTP: all tries of a page, and the connections they share. */
+/** The read API, over HTTP or by a function of the configuration: all tries of a page, and the connections they share. */
 import { Pool } from 'undici';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { withBuiltIn } from '../../crm/lists/lists.js';
@@ -7,11 +7,12 @@ import { systemClock, type Clock } from '../../kit/clock.js';
 import { silentLog, type Log } from '../../kit/log.js';
 import { parseBaseUrl } from './address.js';
 import type { Budget } from './budget.js';
+import { callFetchPage, type FetchPageFunction } from './fetch-page.js';
 import { createLocalBudget } from './local-budget.js';
 import { oneTry, type ObservedTry } from './one-try.js';
 import { wholePage, type FetchOptions, type ReadApi } from './read-api.js';
-import { redactError, redactLog } from './redact.js';
-import { clockApart, requestPage } from './request.js';
+import { createRedactor, redactError, redactLog, type Redact } from './redact.js';
+import { clockApart, requestPage, type FetchPage } from './request.js';
 import { withRetry, type ApiOutages } from './retry.js';
 import { createTokenSource, withToken, type Token } from './token.js';
 
@@ -54,29 +55,78 @@ const ATTEMPTS = 8;
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const MAX_BYTES = 16 * 1024 * 1024;
 
+type Api = ReadApi & {
+  /** The clock of the API less ours; null before the first dated answer. */
+  clockApartMs: () => number | null;
+};
+
 /**
- * The read API of one workspace. A failed answer is never an empty page. `clockApartMs`: the clock of the API less ours; null
- * before the first dated answer.
+ * The read API of one workspace over HTTP. A failed answer is never an empty page.
  * @throws ChangefeedError CF_CONFIG_INVALID when baseUrl or token cannot be used
  */
-export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs: () => number | null } {
-  const { workspace, clock = systemClock, random = Math.random, observe = () => undefined } = options;
-  const { budget = createLocalBudget(undefined, clock) } = options;
-  const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, outages } = options;
+export function createReadApi(options: ReadApiOptions): Api {
+  const { workspace, timeoutMs = TIMEOUT_MS } = options;
   const address = parseBaseUrl(options.baseUrl, workspace);
-  const tokens = createTokenSource(options.token, { workspace, clock });
-  const { redact } = tokens;
-  const log = redactLog(options.log ?? silentLog, redact);
-  const lists = withBuiltIn(options.lists ?? []);
+  const known = withDefaults(options);
+  const tokens = createTokenSource(options.token, known);
   const pool = new Pool(address.origin, {
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
   const advice = tokens.advice === undefined ? {} : { CF_UNAUTHORISED: tokens.advice };
-  const send = requestPage({ pool, address, lists, workspace, clock, redact, advice, timeoutMs, maxBytes });
-  const tried = withToken(oneTry(send, { budget, clock, observe }), tokens);
-  const fetchPage = withRetry(tried, { attempts, backoff, clock, log, random, outages });
+  const send = requestPage({ ...known, pool, address, redact: tokens.redact, advice });
+  return readApiOver(withToken(oneTry(send, known), tokens), {
+    ...{ ...known, redact: tokens.redact },
+    // Closing a pool twice is an error in undici; here it is not.
+    close: async () => {
+      if (!pool.closed && !pool.destroyed) await pool.close();
+    },
+  });
+}
+
+/** How a workspace is read: over HTTP, or by a function. */
+export type SourceOptions = Omit<ReadApiOptions, 'baseUrl' | 'token'> & {
+  baseUrl?: string | undefined;
+  token?: Token | undefined;
+  fetchPage?: FetchPageFunction | undefined;
+};
+
+/** @throws ChangefeedError CF_CONFIG_INVALID when there is no `fetchPage`, and baseUrl or token cannot be used */
+export function openReadApi({ fetchPage, baseUrl = '', token = '', ...options }: SourceOptions): Api {
+  if (fetchPage === undefined) return createReadApi({ ...options, baseUrl, token });
+  const known = withDefaults(options);
+  const redact = typeof token === 'string' && token !== '' ? createRedactor(token) : createRedactor();
+  const send = callFetchPage({ ...known, fetchPage, redact });
+  return readApiOver(oneTry(send, known), { ...known, redact, close: () => Promise.resolve() });
+}
+
+type Known = ReturnType<typeof withDefaults>;
+
+function withDefaults(options: Omit<ReadApiOptions, 'baseUrl' | 'token'>) {
+  const { clock = systemClock } = options;
+  return {
+    workspace: options.workspace,
+    clock,
+    random: options.random ?? Math.random,
+    observe: options.observe ?? (() => undefined),
+    budget: options.budget ?? createLocalBudget(undefined, clock),
+    attempts: options.attempts ?? ATTEMPTS,
+    backoff: options.backoff ?? BACKOFF,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    maxBytes: options.maxBytes ?? MAX_BYTES,
+    outages: options.outages,
+    log: options.log ?? silentLog,
+    lists: withBuiltIn(options.lists ?? []),
+  };
+}
+
+/** All tries of a page, whatever asks for it. */
+function readApiOver(
+  tried: FetchPage,
+  { redact, close, ...options }: Known & { redact: Redact; close: () => Promise<void> },
+): Api {
+  const fetchPage = withRetry(tried, { ...options, log: redactLog(options.log, redact) });
   let apartMs: number | null = null;
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { kind = 'walk', signal, ...asked }) => {
     signal?.throwIfAborted();
@@ -93,12 +143,9 @@ export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs
     }
   };
   return {
-    fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),
+    fetchPage: async (list, asked) => wholePage(await fetchIfChanged(list, asked)),
     fetchIfChanged,
     clockApartMs: () => apartMs,
-    // Closing a pool twice is an error in undici; here it is not.
-    close: async () => {
-      if (!pool.closed && !pool.destroyed) await pool.close();
-    },
+    close,
   };
 }

@@ -56,7 +56,12 @@ export function refusal(answer: Answer, asked: Asked): ChangefeedError {
 }
 
 /** The error of a 2xx answer that does not have the form the interface describes. */
-export function malformed(answer: Answer, asked: Asked, what: string, advice = ''): ChangefeedError {
+export function malformed(
+  answer: Answer,
+  asked: Asked,
+  what: string,
+  advice = asked.advice?.CF_PAGE_MALFORMED ?? '',
+): ChangefeedError {
   return failure('CF_PAGE_MALFORMED', asked, { answer, what, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }
 
@@ -69,7 +74,10 @@ export function noAnswer(asked: Asked, failed: Pick<FailedAnswer, 'status' | 'wh
   return failure('CF_UNAVAILABLE', asked, failed);
 }
 
-export function unreadable(asked: Asked, { advice = '', ...failed }: Omit<FailedAnswer, 'answer'>): ChangefeedError {
+export function unreadable(
+  asked: Asked,
+  { advice = asked.advice?.CF_PAGE_MALFORMED ?? '', ...failed }: Omit<FailedAnswer, 'answer'>,
+): ChangefeedError {
   return failure('CF_PAGE_MALFORMED', asked, { ...failed, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }
 
@@ -122,13 +130,17 @@ interface FailedAnswer {
   answer?: Answer;
   /** @defaultValue that of the answer */
   status?: number | null;
+  /** @defaultValue what the answer asks for */
+  retryAfterMs?: number | null;
+  /** Words that may quote a record. */
+  said?: string;
   cause?: unknown;
 }
 
-function failure(
+export function failure(
   code: ErrorCode,
-  { workspace, list, page, redact, now }: Asked,
-  { what, advice = NOTHING_WRITTEN, answer, status = answer?.status ?? null, cause }: FailedAnswer,
+  { workspace, list, page, redact, now, advice: own }: Asked,
+  { what, advice, answer, status = answer?.status ?? null, cause, ...of }: FailedAnswer,
 ): ChangefeedError {
   const words = answer === undefined ? '' : wordsOf(answer.body.toString(), redact);
   const said = words === '' ? what : `${what} ("${words}")`;
@@ -144,8 +156,9 @@ function failure(
     // Null when the server did not ask for a wait.
     retryAfterMs: answer
       ? hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.body.toString())), now)
-      : null,
+      : (of.retryAfterMs ?? null),
     cause,
-    message: `Workspace "${workspace}", list "${nameOf(list)}", page ${page}: ${said}. ${advice}`,
+    said: of.said ?? '',
+    message: `Workspace "${workspace}", list "${nameOf(list)}", page ${page}: ${said}. ${advice ?? own?.[code] ?? NOTHING_WRITTEN}`,
   });
 }

@@ -11,7 +11,7 @@ import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
 
 /** One script commits a page while other clients of Redis wait: 20 ms for 1,000 records, 2.4 s for 60,000. */
-const MOST_RECORDS = 1_000;
+export const MOST_RECORDS = 1_000;
 
 /** @throws CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
 export function readPage(answer: Answer, asked: Asked): Page {
@@ -45,8 +45,8 @@ export function readPage(answer: Answer, asked: Asked): Page {
   let records: UncheckedRecord[] | undefined;
   const { bytes, digest } = answer;
   const saysEnd = nextCursor === null && [data, body].some((part) => Object.hasOwn(part, 'nextCursor'));
-  const more = nextCursor === null && !saysEnd ? namesMore([data, body], { page: asked.page, rows: all.length }) : null;
-  if (more !== null) throw malformed(answer, asked, `expected "nextCursor" beside ${more}`, ONLY_CURSORS);
+  const more = nextCursor === null ? namesMore([data, body], { page: asked.page, rows: all.length }) : null;
+  if (more !== null) throw malformed(answer, asked, `expected a "nextCursor" beside ${more}`, ONLY_CURSORS);
   return {
     ...{ list: nameOf(asked.list), rows, nextCursor, bytes, digest },
     ...(saysEnd && { saysEnd }),
@@ -119,7 +119,7 @@ function cursorOf(body: UncheckedRecord, data: UncheckedRecord, fail: Fail): str
 }
 
 const ONLY_CURSORS =
-  'The API shows more than this page, and Changefeed follows "nextCursor" only: the list cannot be read.';
+  'The API names more than this page shows, and Changefeed follows "nextCursor" only: read the list by fetchPage (docs/lists.md).';
 const TOTALS = ['total', 'totalCount', 'total_count'];
 const PAGES = ['pages', 'totalPages', 'total_pages', 'pageCount'];
 const MORE = ['hasMore', 'has_more', 'hasNext', 'hasNextPage'];

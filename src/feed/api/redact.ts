@@ -43,7 +43,7 @@ export function redactError(error: unknown, redact: Redact, depth = 0): Error {
 
 function copyOurs(error: ChangefeedError, redact: Redact, cause: Error | undefined): Error {
   const facts = redactFacts(error.facts, redact) as Record<string, unknown>;
-  return new ChangefeedError(error.code, { ...facts, message: redact(error.message), cause });
+  return new ChangefeedError(error.code, { ...facts, message: redact(error.message), said: redact(error.said), cause });
 }
 
 // The parser error of undici, for example, has a field with the bytes it could not parse, which may be records.

@@ -71,12 +71,12 @@ export function clockApart({ headers, askedAt, ms }: Answer): number | null {
   return Number.isNaN(apartMs) ? null : apartMs;
 }
 
-class DeadlinePassed extends Error {
+export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
 /** Ends answers that arrive byte by byte too. In real time, as sockets are, even when a test stops the clock. */
-async function withDeadline<T>(
+export async function withDeadline<T>(
   { timeoutMs, outer }: { timeoutMs: number; outer: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -163,7 +163,7 @@ async function usableBody<T>({ asked, status }: { asked: Asked; status: number }
   }
 }
 
-function noSuchList(workspace: string, list: ListName, { all }: Lists): ChangefeedError {
+export function noSuchList(workspace: string, list: ListName, { all }: Lists): ChangefeedError {
   return new ChangefeedError('CF_USAGE', {
     workspace,
     list,

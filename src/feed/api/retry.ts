@@ -62,7 +62,8 @@ function note(outages: ApiOutages | undefined, error: ChangefeedError | null): v
 function attemptsFor({ code, facts }: ChangefeedError): number {
   if (code === 'CF_RATE_LIMITED' || code === 'CF_UNAVAILABLE') return Number.POSITIVE_INFINITY;
   if (code === 'CF_PAGE_MALFORMED') return MALFORMED_ATTEMPTS;
-  const mayPass = code === 'CF_REQUEST_REFUSED' && (facts['status'] === 408 || Number(facts['status']) < 300);
+  const { status } = facts;
+  const mayPass = code === 'CF_REQUEST_REFUSED' && typeof status === 'number' && (status === 408 || status < 300);
   return mayPass ? REFUSED_ATTEMPTS : 1;
 }
 
@@ -75,10 +76,11 @@ function reasonOf({ code, facts: { status }, cause }: ChangefeedError): object {
 function givenUp(error: ChangefeedError, attempts: number): ChangefeedError {
   if (attempts === 1) return error;
   const message = `${error.message} Given up after ${attempts} attempts.`;
-  return new ChangefeedError(error.code, { ...error.facts, attempts, message, cause: error.cause });
+  return new ChangefeedError(error.code, { ...error.facts, attempts, message, said: error.said, cause: error.cause });
 }
 
 function factsOf(error: ChangefeedError, request: PageRequest, more: object): object {
   const { status, words } = error.facts;
-  return { list: request.list, page: request.page, code: error.code, status, words, ...more };
+  const said = error.said === '' ? undefined : error.said;
+  return { list: request.list, page: request.page, code: error.code, status, words, said, ...more };
 }

@@ -31,7 +31,7 @@ export async function checkSource(list: FeedList): Promise<void> {
     from: lastSweep.source,
     to: source,
     message:
-      `Workspace "${workspace}", list "${list.name}": baseUrl is now ${source} and shows other records than ${lastSweep.source}, ` +
+      `Workspace "${workspace}", list "${list.name}": the source is now ${source} and shows other records than ${lastSweep.source}, ` +
       'from which the baseline was taken. Nothing was written: correct baseUrl, take the new source with ' +
       `"changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget ${workspace}" or another workspace name.`,
   });

@@ -5,9 +5,8 @@ import { checked } from './fields.js';
 import { readRedisUrl } from './redis-url.js';
 import { address, secret } from './secret.js';
 
-export const baseUrl = address(
-  checked('an http or https URL, the part before /v2, such as https://crm.example/api', baseUrlFault),
-);
+export const A_BASE_URL = 'an http or https URL, the part before /v2, such as https://crm.example/api';
+export const baseUrl = address(checked(A_BASE_URL, baseUrlFault));
 
 export function baseUrlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'this is not a URL';

@@ -4,10 +4,11 @@ import { EXTRA_CA } from '../../kit/errors.js';
 import { error, ok, skipped, warning, type Finding, type Text } from './finding.js';
 import { expectedFields, keyOf, type FailedPage, type ReadList } from './read-list.js';
 
-export function judgeApi(workspace: string, lists: readonly ReadList[], t: Text): Finding[] {
+/** @param byFunction `fetchPage` asks for the lists, with a token of its own */
+export function judgeApi(workspace: string, lists: readonly ReadList[], t: Text, byFunction = false): Finding[] {
   const about = (what: string): string => `${workspace}: ${what}`;
   return [
-    token(about(t('doctor.token')), { workspace, lists, t }),
+    token(about(t('doctor.token')), { workspace, lists, t, byFunction }),
     ...lists.flatMap((read) => listFindings(about(read.list.name), read, { lists, t })),
   ];
 }
@@ -17,10 +18,14 @@ interface Judged {
   t: Text;
 }
 
-function token(check: string, { workspace, lists, t }: Judged & { workspace: string }): Finding {
+function token(
+  check: string,
+  { workspace, lists, t, byFunction }: Judged & { workspace: string; byFunction: boolean },
+): Finding {
   const refused = lists.filter(({ pages, failed }) => pages.length === 0 && failed?.isRefused === true);
   const what = refused[0]?.failed?.what;
   if (what === undefined) {
+    if (byFunction) return skipped(check, t('doctor.token.function'));
     const isRead = lists.some(({ pages }) => pages.length > 0);
     return isRead ? ok(check, t('doctor.token.accepted')) : skipped(check, t('doctor.token.unknown'));
   }

@@ -30,7 +30,7 @@ describe('source: another address that shows other records', () => {
       await expect(sweep(NEW)).rejects.toMatchObject({
         ...REFUSED,
         message:
-          'Workspace "acme", list "people": baseUrl is now https://new.example/api and shows other records than ' +
+          'Workspace "acme", list "people": the source is now https://new.example/api and shows other records than ' +
           'https://old.example/api, from which the baseline was taken. Nothing was written: correct baseUrl, take the ' +
           'new source with "changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget acme" or another workspace name.',
       });
