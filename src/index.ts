@@ -14,6 +14,7 @@ export type {
   OverviewCall,
   RestorePlanCall,
   TestCall,
+  UsageCall,
 } from './actions/feed.js';
 export type { FindQuery, FoundRecords, Inspector, Snoozed } from './actions/inspector.js';
 export type { AuditEntry, AuditQuery } from './ops/audit.js';
@@ -26,6 +27,7 @@ export type { EraseCall, Erased } from './ops/forgetting/erase.js';
 export type { Forgotten, ForgottenSubscription, StoredSubscription } from './ops/forgetting/forget.js';
 export type { HeldRecords } from './ops/server/page/source.js';
 export type { Overview } from './log/overview.js';
+export type { Usage } from './log/usage.js';
 export type { ListSchema } from './feed/detect/schema-drift/schema.js';
 export type { RecordStory } from './feed/list/explain.js';
 export type { ListSweep, SweepCall } from '../workers/sweeps.js';

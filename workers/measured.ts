@@ -11,7 +11,7 @@ interface Measuring {
 }
 
 export function withMeasure(subscription: Subscription, measuring: Measuring): Subscription {
-  if (measuring.measure === unmeasured) return subscription;
+  if (measuring.measure.handling === unmeasured.handling) return subscription;
   const handle = (event: ChangeEvent, context: HandlerContext) =>
     measured({ subscription: subscription.name, ...measuring, event, context }, () =>
       subscription.handle(event, context),

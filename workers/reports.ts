@@ -44,7 +44,7 @@ export async function countDays(
 }
 
 /** So many days up to that of a moment, in their order. Noon stays on its day where clocks change. */
-function datesUpTo(ms: number, { timeZone, count }: { timeZone: string; count: number }): string[] {
+export function datesUpTo(ms: number, { timeZone, count }: { timeZone: string; count: number }): string[] {
   const last = Date.parse(`${dayIn(timeZone, ms)}T12:00:00Z`);
   return Array.from({ length: count }, (_, back) => dayIn('UTC', last - (count - 1 - back) * DAY_MS));
 }

@@ -26,6 +26,7 @@ import type { RestoreStep } from '../feed/history/restore-plan.js';
 import type { TodosCall } from '../feed/todos/report.js';
 import type { TodoRowsCall } from '../feed/todos/rows.js';
 import type { Overview } from '../log/overview.js';
+import type { Usage } from '../log/usage.js';
 import type { AuditEntry, AuditQuery } from '../ops/audit.js';
 import type { EraseCall, Erased } from '../ops/forgetting/erase.js';
 import type { Forgotten, ForgottenSubscription, StoredSubscription } from '../ops/forgetting/forget.js';
@@ -183,6 +184,14 @@ export interface Histories {
 /** Which days are counted. */
 export interface OverviewCall {
   /** So many, today included; 1 to 366. @defaultValue 7 */
+  days?: number | undefined;
+  /** @defaultValue all */
+  workspace?: string | undefined;
+}
+
+/** Which days of which workspaces. */
+export interface UsageCall {
+  /** So many, today included; 1 to 400. @defaultValue 30 */
   days?: number | undefined;
   /** @defaultValue all */
   workspace?: string | undefined;
@@ -347,6 +356,12 @@ export interface Changefeed extends Forgetting, Histories {
    * @throws ChangefeedError CF_USAGE when there is no such workspace, or `days` is not such a number
    */
   overview(call?: OverviewCall): Promise<Overview>;
+  /**
+   * What each workspace used, by day in its time zone: requests, rows and bytes read from the CRM, events, deliveries. Kept for 400 days. A process
+   * adds its counts every 5 s and when it stops: one that is killed loses the last seconds.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace, or `days` is not such a number
+   */
+  usage(call?: UsageCall): Promise<Usage>;
   /**
    * The stored todos behind a number of `todos`, in an order. No request is sent to the CRM.
    * @throws ChangefeedError CF_USAGE as `todos`, and for a limit or sort that is not allowed

@@ -20,6 +20,7 @@ import {
   resumeWorkspace,
   rotateWorkspace,
 } from './workspaces.js';
+import * as usage from './usage.js';
 
 /** By their names in code, which the page calls them by. */
 export const TABLE = {
@@ -34,6 +35,7 @@ export const TABLE = {
   ...lists,
   ...history,
   ...overview,
+  ...usage,
   ...related,
   ...{ listWorkspaces, putWorkspace, rotateWorkspace, pauseWorkspace, resumeWorkspace, removeWorkspace },
 };

@@ -25,7 +25,7 @@ interface ByHand<Input extends z.ZodObject, Answer extends z.ZodType> {
 const BY_LAST_VALID: ReadonlySet<string> = new Set([
   ...['dead retry', 'dead drop', 'pause', 'resume', 'skip', 'replay stop', 'subscriptions show'],
   ...['audit', 'held', 'accept', 'discard', 'snooze', 'mute', 'unmute', 'muted', 'resync'],
-  ...['invite list', 'invite revoke'],
+  ...['invite list', 'invite revoke', 'usage'],
 ]);
 
 export function commandOf<Input extends z.ZodObject, Answer extends z.ZodType<object>>(

@@ -48,6 +48,8 @@ export class Keys {
   log = (workspace: string): string => this.#workspace(workspace, 'log');
   /** hash with TTL, what is counted (JSON) → how often: the events that were logged on a day, such as `2026-11-29`, of the workspace (log/day-counts.ts). */
   day = (workspace: string, date: string): string => this.#workspace(workspace, `day:${date}`);
+  /** hash with TTL: `requests`, `records`, `bytes`, `deliveries` of a day of the workspace (log/usage.ts). */
+  used = (workspace: string, date: string): string => this.#workspace(workspace, `used:${date}`);
   /** stream with TTL: a copy of the log, or of a history, without erased entries, which takes its place. */
   logCopy = (workspace: string, id: string): string => this.#workspace(workspace, `log-copy:${id}`);
   /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */

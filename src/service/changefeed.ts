@@ -28,6 +28,7 @@ import { silentLog, type Log } from '../kit/log.js';
 import { refuseOtherFormat } from '../log/state-guard.js';
 import { createConsumers } from '../delivery/pull/consumers.js';
 import { createDeliveryStores } from '../delivery/stores.js';
+import type { UsageCounter } from '../log/usage.js';
 import { createAudit, type Audit } from '../ops/audit.js';
 import { createInvites } from '../ops/invites.js';
 import { createPrometheus, unmeasured } from '../ops/watch/prometheus.js';
@@ -51,6 +52,7 @@ import { observedStatus, readStatus, type ObservedStatus } from './status.js';
 import { stoppable } from './stoppable.js';
 import { sendTest } from './test-event.js';
 import { hostedWorkspaces } from './workspaces.js';
+import { readUsage, withUsage } from './usage.js';
 
 /** The options of `openChangefeed`. */
 export interface ChangefeedOptions {
@@ -113,7 +115,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.monotonic() } = options;
   const opened = await openContext({ ...options, configReadAtMs, stateDir, log, clock });
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
-  const context = { ...opened, measure: prometheus ?? unmeasured };
+  const context = withUsage(opened, prometheus ?? unmeasured, () => workspaces);
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     warn(context.log, config, wanted);
@@ -145,7 +147,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     },
     handler: (request, response) => (server?.handle ?? notServed)(request, response),
     start: (wanted = ROLES) => startWanted(workers, wanted, config),
-    stop: () => (stopping ??= stopWithRedis(() => stopParts(workers, workspaces), context)),
+    stop: () => (stopping ??= stopWithRedis(() => stopParts(workers, workspaces, context.used), context)),
     sweep: (call) => checkedSweep(context, workspaces, call),
     waitUntilHandled: dispatcher.waitUntilHandled,
     tail: (call) => dispatch.tail(call),
@@ -192,8 +194,13 @@ function consumersIn(context: AppContext, { names, surroundingsOf }: Workspaces)
   });
 }
 
-async function stopParts(workers: ReturnType<typeof createWorkers>, workspaces: Workspaces): Promise<void> {
+async function stopParts(
+  workers: ReturnType<typeof createWorkers>,
+  workspaces: Workspaces,
+  used: UsageCounter,
+): Promise<void> {
   await workers.stop();
+  await used.close();
   await Promise.all([workspaces.close(), workers.dispatch.close()]);
 }
 
@@ -241,6 +248,7 @@ function askedAndDone(context: AppContext, workspaces: Workspaces, dispatcher: D
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     overview: (call = {}) => readOverview(context, workspaces, call),
+    usage: (call = {}) => readUsage(context, workspaces, call),
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     listTodos: (call) => listTodos(workspaces.all().map(reportedTodos), call, { ...{ clock, linksOf }, find }),
     lists,

@@ -18,6 +18,10 @@ export const ACTION_TEXTS = {
     '{name}의 모든 것을 전달을 기다리는 것까지 지웁니다. 되돌릴 수 없습니다',
   ],
   'workspaces.none': ['There is no workspace yet.', '아직 워크스페이스가 없습니다.'],
+  'usage.head': ['|requests|rows|events|deliveries|bytes', '|요청|행|이벤트|전달|바이트'],
+  'usage.total': ['together', '합계'],
+  'usage.none': ['nothing was used in these days', '이 기간에 쓴 것이 없습니다'],
+
   'invite.done': [
     '{name} signs in with this link until {until}. It is shown once; send it to {name} alone:\n{link}',
     '{name} 님은 {until}까지 이 링크로 로그인합니다. 지금 한 번만 보이니 본인에게만 보내세요.\n{link}',

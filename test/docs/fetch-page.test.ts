@@ -83,8 +83,8 @@ it.each(WAYS)(
     });
     const env = { REDIS_URL: redis.url, CRM_URL: `http://${host}`, CRM_TOKEN: 't' };
     Object.assign(process.env, env);
-    onTestFinished(
-      () => ['CRM_URL', 'CRM_TOKEN', 'REDIS_URL'].forEach((one) => Reflect.deleteProperty(process.env, one)),
+    onTestFinished(() =>
+      ['CRM_URL', 'CRM_TOKEN', 'REDIS_URL'].forEach((one) => Reflect.deleteProperty(process.env, one)),
     );
     const swept = await folder.call(['sweep', '--json'], env);
     expect(JSON.parse(swept.stdout)).toMatchObject({

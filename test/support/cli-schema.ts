@@ -62,7 +62,7 @@ const PRINTED: Record<string, z.ZodType> = {
   ...BY_HAND,
   audit: answers.auditList.shape.entries.element,
   ...Object.fromEntries(
-    ACTIONS.filter(({ says, name }) => says !== undefined || name === 'erase' || name === 'try').map(
+    ACTIONS.filter(({ says, name }) => says !== undefined || ['erase', 'try', 'usage'].includes(name)).map(
       ({ name, answer }) => [name.replace(' ', '-'), (answer as z.ZodObject).loose()],
     ),
   ),

@@ -15,7 +15,7 @@ export interface Noting {
   clock: Clock;
   /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
   logAgeMs?: number | undefined;
-  measure?: { delivered(subscription: string, outcome: ReceiptOutcome): void } | undefined;
+  measure?: { delivered(subscription: string, outcome: ReceiptOutcome, workspace: string): void } | undefined;
 }
 
 /** What a receipt names: a delivery, or a digest. */
@@ -44,7 +44,7 @@ export type Ended =
 /** @returns undefined where the subscription keeps none */
 export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noting): NotedReceipts | undefined {
   const { subscription, measure, clock } = noting;
-  for (const _ of deliveries) measure?.delivered(subscription.name, ended.outcome);
+  for (const { workspace } of deliveries) measure?.delivered(subscription.name, ended.outcome, workspace);
   if (subscription.receipts == null) return undefined;
   const endedAtMs = clock.now();
   const about = aboutEnd(ended, endedAtMs, noting);

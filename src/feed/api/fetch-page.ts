@@ -68,7 +68,8 @@ export function callFetchPage(options: FetchPageOptions): FetchPage {
     const given = await call(options, request, asked);
     const body = bodyOf(given, { asked, cursor: request.cursor, maxBytes: options.maxBytes });
     const digest = await pageDigest(body);
-    if (digest === request.knownDigest) return { unchanged: true, list: nameOf(list), bytes: body.length };
+    if (digest === request.knownDigest)
+      return { unchanged: true, list: nameOf(list), bytes: body.length, records: request.knownRecords };
     const answer: Answer = {
       ...{ status: 200, headers: headersOf(given, asked), body, bytes: body.length, digest },
       ...{ askedAt: asked.now, ms: systemClock.monotonic() - started },

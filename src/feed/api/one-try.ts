@@ -4,6 +4,8 @@ import { ChangefeedError, type ErrorCode } from '../../kit/errors.js';
 import type { Clock } from '../../kit/clock.js';
 import type { Budget, RequestKind } from './budget.js';
 import type { FetchPage, PageRequest } from './request.js';
+import { isUnchanged, type FetchedPage } from './read-api.js';
+import { rowsOf } from './rows.js';
 import { failedTry, requiredWaitMs } from './wait.js';
 
 /** One finished try: numbers and codes only. */
@@ -22,6 +24,8 @@ export interface ObservedTry {
   readonly waitMs: number;
   /** Size of the page's body; 0 when it was not read. */
   readonly bytes: number;
+  /** Rows on the page; 0 when it was not read. */
+  readonly records: number;
   /** The failure in words, with the address: `the API at crm.example answered 503`. Absent when the page was read. */
   readonly what?: string;
 }
@@ -42,7 +46,7 @@ export function oneTry<Request extends PageRequest>(
     request.onGrant?.();
     const sentAtMs = clock.monotonic();
     const { list, kind, page, attempt } = request;
-    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'what'>): void =>
+    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'records' | 'what'>): void =>
       observe({
         list,
         kind,
@@ -54,15 +58,20 @@ export function oneTry<Request extends PageRequest>(
       });
     try {
       const read = await send(request);
-      report({ code: null, status: 200, bytes: read.bytes });
+      report({ code: null, status: 200, bytes: read.bytes, records: rowCountOf(read) });
       return read;
     } catch (error) {
       if (!(error instanceof ChangefeedError)) throw error;
       const { code, facts } = error;
       const status = typeof facts['status'] === 'number' ? facts['status'] : null;
-      report({ code, status, bytes: 0, ...(typeof facts['what'] === 'string' && { what: facts['what'] }) });
+      report({ code, status, bytes: 0, records: 0, ...(typeof facts['what'] === 'string' && { what: facts['what'] }) });
       if (code === 'CF_RATE_LIMITED') await budget.pause(requiredWaitMs(failedTry(error, attempt)) ?? 0);
       throw error;
     }
   };
+}
+
+function rowCountOf(page: FetchedPage): number {
+  if (isUnchanged(page)) return page.records ?? 0;
+  return rowsOf(page).length + (page.unreadable?.length ?? 0);
 }

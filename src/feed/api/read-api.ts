@@ -30,6 +30,8 @@ export interface UnchangedPage {
   readonly unchanged: true;
   readonly list: ListName;
   readonly bytes: number;
+  /** As the caller knows them. @defaultValue not known */
+  readonly records?: number | undefined;
 }
 
 export type FetchedPage = Page | UnchangedPage;
@@ -50,6 +52,8 @@ export function wholePage(page: FetchedPage): Page {
 /** A page that the caller already has, by its digest. */
 export interface KnownPage {
   readonly knownDigest?: string | undefined;
+  /** How many rows it has. */
+  readonly knownRecords?: number | undefined;
 }
 
 export interface FetchOptions {

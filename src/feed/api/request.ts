@@ -107,7 +107,7 @@ interface Ask extends KnownPage {
 }
 
 async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
-  const { asked, knownDigest } = wanted;
+  const { asked, knownDigest, knownRecords } = wanted;
   const [askedAt, started] = [asked.now, systemClock.monotonic()];
   let response: Dispatcher.ResponseData;
   try {
@@ -130,7 +130,8 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   return await usableBody({ asked, status }, async () => {
     const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
     const digest = await pageDigest(content);
-    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes: content.length };
+    if (digest === knownDigest)
+      return { unchanged: true, list: nameOf(asked.list), bytes: content.length, records: knownRecords };
     return { ...facts(content), body: utf8(content), digest };
   });
 }

@@ -107,7 +107,8 @@ function makeRequest(
   known: StoredPage | null,
 ): Request {
   const drop = new AbortController();
-  const asked = fetch({ page, cursor, knownDigest: ifSame(known, cursor)?.digest, signal: drop.signal });
+  const { digest: knownDigest, records: knownRecords } = ifSame(known, cursor) ?? {};
+  const asked = fetch({ page, cursor, knownDigest, knownRecords, signal: drop.signal });
   const askedAtMs = clock.now();
   const answer = asked.then((fetched) => ({ fetched, askedAtMs }));
   // A dropped request fails, and nothing waits for it.

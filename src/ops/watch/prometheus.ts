@@ -18,7 +18,7 @@ export interface Measure {
   /** A handler was called. Returns what to call with its outcome; only the first call counts. */
   handling(subscription: string): (ended: HandlerEnded) => void;
   /** A delivery has its receipt. */
-  delivered(subscription: string, outcome: string): void;
+  delivered(subscription: string, outcome: string, workspace: string): void;
 }
 
 export interface HandlerEnded {

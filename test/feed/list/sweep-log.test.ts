@@ -37,7 +37,7 @@ function logged() {
         status,
         ms: 1,
         waitMs: 0,
-        bytes: 1,
+        ...{ bytes: 1, records: 1 },
       }),
     pass: (ms: number) => void (nowMs += ms),
     levels: () => lines.map((one) => one.split(' ')[0]),
