@@ -12,11 +12,12 @@ const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() }
 async function asking(token: (n: number) => string | Promise<string>, options: Partial<ReadApiOptions> = {}) {
   const crm = { token: 'token-1' };
   let [asked, aheadMs] = [0, 0];
-  const server = await startApiServer(({ headers }) =>
-    headers.authorization === `Bearer ${crm.token}`
-      ? PEOPLE
-      : { status: 401, body: { message: String(headers.authorization) } },
-  );
+  // It repeats every token that it has got.
+  const got = new Set<string>();
+  const server = await startApiServer(({ headers: { authorization = '' } }) => {
+    got.add(authorization.slice('Bearer '.length));
+    return authorization === `Bearer ${crm.token}` ? PEOPLE : { status: 401, body: { message: [...got].join() } };
+  });
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
   const give = (): string | Promise<string> => token((asked += 1));
   const api = createReadApi({ workspace: 'acme', ...server, token: give, budget, clock, ...options });
