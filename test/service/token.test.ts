@@ -30,7 +30,7 @@ it(
         { name: 'other', baseUrl: other.url, token: other.token, ...shared },
       ],
     };
-    const clock = fastClock(20);
+    const clock = fastClock(6);
     const open = async () => {
       const feed = await openFeed(redis, raw, { clock });
       await feed.start();
@@ -55,7 +55,7 @@ it(
     // Longer than a problem lives that no process sees.
     const restartedAtMs = clock.now();
     feeds.push(await open());
-    await eventually(() => expect(clock.now() - restartedAtMs).toBeGreaterThan(90_000));
+    await eventually(() => expect(clock.now() - restartedAtMs).toBeGreaterThan(60_000));
     expect(await notices()).toEqual([refused]);
     // It rests: a try of its list every 30 s. The other one is read every second.
     const [before, otherBefore] = [clock.now(), other.asked.length];
