@@ -13,7 +13,7 @@ import { keysFault } from '../ops/workspaces/seal.js';
 import { kinds } from './kinds.js';
 import { redis } from './redis.js';
 import { httpOptions, serveOptions } from './servers.js';
-import { LONGEST_AGE, MOST_RECORDS, workspaceOptions } from './workspace-options.js';
+import { LONGEST_AGE, MOST_RECORDS, workspace } from './workspace-options.js';
 
 export type { ListConfig, ListConfigs, ListInput, WorkspaceConfig, WorkspaceInput } from './workspace-options.js';
 
@@ -55,7 +55,7 @@ const WORKSPACES = 'an array of workspaces, which is empty where all of them com
 
 export const configSchema = strictOptions({
   /** The workspaces of the CRM; `[]` where all of them come at run time, see workspaces.md. */
-  workspaces: z.array(workspaceOptions, { error: WORKSPACES }).readonly(),
+  workspaces: z.array(workspace, { error: WORKSPACES }).readonly(),
   /**
    * With a key, workspaces come and go while the service runs. It seals their tokens: 32 bytes in base64 or hexadecimal (`openssl rand -base64 32`); while it is
    * replaced, two: `new,old`. @defaultValue `CHANGEFEED_KEY`; without one, workspaces are those of the configuration

@@ -213,7 +213,7 @@ const workspaceData = secret(
     .refine((data) => JSON.stringify(data).length <= MOST_DATA, { error: SOME_DATA }),
 );
 
-const options = strictOptions({
+const workspaceOptions = strictOptions({
   /** Unique; part of event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
   name,
   /** The part of the API's address before `/v2`: `https://crm.example/api`. With `fetchPage`, a name of the source. @defaultValue required without `fetchPage` */
@@ -259,7 +259,8 @@ const options = strictOptions({
   lists: lists.prefault({}),
 });
 
-export const workspaceOptions = options.check(withSource);
+/** With what depends on several options. */
+export const workspace = workspaceOptions.check(withSource);
 
 function isLink(text: string): boolean {
   return text.includes('{id}') && /^https?:\/\//.test(text) && URL.canParse(text.replaceAll('{id}', 'x'));
@@ -282,7 +283,10 @@ export type ListConfigs = Readonly<Record<BuiltInList, ListConfig>> & Readonly<R
 export type WorkspaceConfig = z.output<typeof workspaceOptions>;
 
 /** A workspace that comes at run time, as a program puts it. */
-export interface WorkspaceInput extends Omit<z.input<typeof options>, 'name' | 'baseUrl' | 'token' | 'fetchPage'> {
+export interface WorkspaceInput extends Omit<
+  z.input<typeof workspaceOptions>,
+  'name' | 'baseUrl' | 'token' | 'fetchPage'
+> {
   baseUrl: string;
   /** A text: a function cannot be kept. @defaultValue the token that it has had */
   token?: string | undefined;

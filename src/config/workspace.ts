@@ -4,7 +4,7 @@ import type { ConfigProblem } from '../kit/schema/problem.js';
 import { listsOf } from './lists.js';
 import { linkProblems } from './parse.js';
 import { configError } from './report.js';
-import { workspaceOptions, type WorkspaceConfig } from './workspace-options.js';
+import { workspace, type WorkspaceConfig } from './workspace-options.js';
 
 /**
  * @param others the lists of all workspaces must agree, because a subscription reads several
@@ -15,10 +15,10 @@ export function parseWorkspace(
   others: readonly WorkspaceConfig[],
 ): WorkspaceConfig {
   const source = `The workspace "${raw.name}"`;
-  const result = workspaceOptions.safeParse(raw);
+  const result = workspace.safeParse(raw);
   const refuse = (found: readonly ConfigProblem[]) => configError(source, found);
   if (!result.success)
-    throw refuse(result.error.issues.flatMap((issue) => problemsOf(issue, { schema: workspaceOptions, raw })));
+    throw refuse(result.error.issues.flatMap((issue) => problemsOf(issue, { schema: workspace, raw })));
   const problems = [...disagreements(result.data, others), ...linkProblems(result.data, ['links'])];
   if (problems.length > 0) throw refuse(problems);
   return result.data;
