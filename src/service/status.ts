@@ -59,25 +59,35 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   return { ...facts, problems: problemsOf(facts, { redisIsJustBack: watch.isJustBack }) };
 }
 
-function knownActorsIn(processes: Status['processes']) {
-  return (workspace: string, list: ListName): { known: number; of: number } | null => {
-    const found = processes.flatMap(({ edits = [] }) =>
-      edits.filter((one) => one.workspace === workspace && one.list === list),
-    );
-    const [known, of] = [found.reduce((sum, one) => sum + one.known, 0), found.reduce((sum, one) => sum + one.of, 0)];
-    return of === 0 ? null : { known, of };
+type Find<Value> = (workspace: string, list: ListName) => Value;
+
+/** With some hundred workspaces a search for each list would take longer than to read what Redis has. */
+const keyOf = (workspace: string, list: ListName): string => `${workspace} ${list}`;
+
+function knownActorsIn(processes: Status['processes']): Find<{ known: number; of: number } | null> {
+  const sums = new Map<string, { known: number; of: number }>();
+  for (const { workspace, list, known, of } of processes.flatMap(({ edits = [] }) => edits)) {
+    const { known: more, of: all } = sums.get(keyOf(workspace, list)) ?? { known: 0, of: 0 };
+    sums.set(keyOf(workspace, list), { known: known + more, of: of + all });
+  }
+  return (workspace, list) => {
+    const sum = sums.get(keyOf(workspace, list));
+    return sum === undefined || sum.of === 0 ? null : sum;
   };
 }
 
 /** A list is late only where every process says so that polls its workspace: another may have asked. */
-function latenessIn(processes: Status['processes']) {
-  return (workspace: string, list: ListName): number => {
-    const polling = processes.filter(
-      ({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(workspace),
-    );
-    const late = polling.map(
-      (one) => one.late?.find((of) => of.workspace === workspace && of.list === list)?.forMs ?? 0,
-    );
+function latenessIn(processes: Status['processes']): Find<number> {
+  const polling = processes
+    .filter(({ roles }) => roles.includes('poll'))
+    .map(({ workspaces, late = [] }) => ({
+      polls: new Set(workspaces),
+      late: new Map(late.map(({ workspace, list, forMs }) => [keyOf(workspace, list), forMs])),
+    }));
+  return (workspace, list) => {
+    const late = polling
+      .filter(({ polls }) => polls.has(workspace))
+      .map((one) => one.late.get(keyOf(workspace, list)) ?? 0);
     return late.length === 0 ? 0 : Math.min(...late);
   };
 }

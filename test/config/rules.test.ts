@@ -64,7 +64,11 @@ describe('rules', () => {
 
   it('rules: of processes that save in the same moment, each save stays or is refused, and none is lost', async () => {
     await load();
-    const children = ['a', 'b', 'c'].map((prefix) => spawn(savingChild, { args: [cwd, prefix, String(EACH)] }));
+    const sign = join(testFolder(), 'begin');
+    const env = { SAVE_WHEN: sign };
+    const children = ['a', 'b', 'c'].map((prefix) => spawn(savingChild, { args: [cwd, prefix, String(EACH)], env }));
+    await Promise.all(children.map((one) => one.waitForLine(/^ready/)));
+    writeFileSync(sign, '');
     const ends = await Promise.all(children.map(({ exited }) => exited));
     expect(ends.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(rulesOf(await load()).rules).toHaveLength(3 * EACH);
@@ -85,7 +89,7 @@ describe('rules', () => {
       expect(left).toEqual(step === 'rmSync 2' ? ['old', 'dead0'] : ['old']);
       const next = spawn(savingChild, { args: [cwd, 'next', '2'] });
       expect(await next.exited).toEqual({ code: 0, signal: null });
-      expect(next.stdout).toBe('saved next0\nsaved next1\n');
+      expect(next.stdout).toBe('ready\nsaved next0\nsaved next1\n');
       expect(rulesOf(await load()).rules.map(({ id }) => id)).toEqual([...left, 'next0', 'next1']);
       expect(readdirSync(cwd)).toEqual(['changefeed.config.json', 'changefeed.rules.json']);
     },

@@ -11,6 +11,10 @@ import { rulesOf } from '../../src/config/rules.js';
 
 const [cwd = '.', prefix = 'r', count = '100', deadlyStep] = process.argv.slice(2);
 const { config } = await loadConfig({ cwd, env: {} });
+fs.writeSync(1, 'ready\n');
+// Those that are to be in each other's way begin in the same moment.
+const { SAVE_WHEN: sign } = process.env;
+while (sign !== undefined && !fs.existsSync(sign)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
 if (deadlyStep !== undefined) {
   const [step = '', nth = '1'] = deadlyStep.split(' ');
   const original = Reflect.get(fs, step) as (...args: unknown[]) => unknown;

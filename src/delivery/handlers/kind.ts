@@ -11,6 +11,7 @@ import { isSteering } from './errors.js';
 import { failureError, type DeliveryFailure } from './failed-delivery.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Handle, Subscription } from './handler.js';
+import { exampleFor, perWorkspace } from './per-workspace.js';
 import { subscriptionShape, toSubscription, type SubscriptionParts, type SubscriptionSettings } from './options.js';
 
 /** What people call a kind of handler, in each language. */
@@ -46,6 +47,11 @@ export interface KindDefinition<Schema extends KindSchema> {
   words: KindWords;
   /** The options of a subscription, as a schema of zod: `kindOptions({ … })`, which has those of every subscription. */
   options: Schema;
+  /**
+   * The options in which `{{workspace.data.<name>}}` may stand, each with an example that stands there while the others are checked. Such a subscription is
+   * opened for each workspace. @defaultValue none
+   */
+  ofWorkspace?: Readonly<Record<string, unknown>>;
   /** Called once for each subscription. It must not connect yet: commands that only read the configuration call it, too. */
   open: (settings: z.output<Schema>) => OpenedKind;
 }
@@ -82,6 +88,7 @@ const definitionSchema = strictOptions({
   options: z.custom<KindSchema>((given) => given instanceof z.ZodType || isObject(given, '_zod'), {
     error: 'a schema of zod 4, such as kindOptions({ … })',
   }),
+  ofWorkspace: z.record(z.string(), z.unknown(), { error: 'an object of options and examples' }).optional(),
   open: z.custom((given) => typeof given === 'function', { error: 'a function, open(settings) { … }' }),
 });
 
@@ -91,14 +98,19 @@ const definitionSchema = strictOptions({
  */
 export function defineKind<Schema extends KindSchema>(definition: KindDefinition<Schema>): Kind<Schema> {
   parseOptions(definitionSchema, definition, 'defineKind');
-  const { name: handler, words, options: schema, open } = definition;
+  const { name: handler, words, options: schema, open, ofWorkspace = {} } = definition;
   const subscription = (settings: z.output<Schema>, opened: OpenedKind): Subscription => {
     const { deliver, failure: _, ...parts } = explaining(opened, handler, settings.name);
     return toSubscription(settings, { ...parts, handler, words, handle: deliver });
   };
-  const build = (options: unknown): Subscription => {
+  const buildOne = (options: unknown): Subscription => {
     const settings = parseOptions(schema, options, handler);
     return subscription(settings, open(settings));
+  };
+  const build = (options: unknown): Subscription => {
+    const example = exampleFor(options, ofWorkspace);
+    if (example === null) return buildOne(options);
+    return perWorkspace({ kind: handler, options: options as Record<string, unknown>, example, open: buildOne });
   };
   const kind = (options: z.input<Schema>): Subscription => orRefuse(() => build(options));
   return Object.assign(kind, { handler, words, schema, build, subscription });

@@ -76,6 +76,11 @@ export const webhook = defineKind({
   name: 'webhook',
   words: { en: 'webhook', ko: '웹훅' },
   options: webhookSchema,
+  ofWorkspace: {
+    url: 'https://workspace.example/',
+    secret: `${PREFIX}${'A'.repeat(43)}=`,
+    headers: {},
+  },
   open: (settings) => openWebhook(settings),
 });
 
