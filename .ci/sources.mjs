@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
-  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 58_780 },
+  { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 62_050 },
   { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 9_640 },
-  { folders: ['test'], endings: /\.ts$/, most: 52_660 },
+  { folders: ['test'], endings: /\.ts$/, most: 55_900 },
 ];
 
 const COMMENT = /^\s*\/\*[\s\S]*?\*\/|^\s*--\[\[[\s\S]*?\]\]|(?<=^|\s)(\/\/|--) .*$/gm;

@@ -19,7 +19,7 @@ import { openClient, parseRedisUrl, serversOf, type Redis } from '../src/redis/c
 import { Keys } from '../src/redis/keys.js';
 import { launchCluster } from '../test/support/redis-cluster.js';
 import type { Bench } from './support/bench.js';
-import type { ApiStats, FeedStats, ManyTask, StatusStats } from './support/many-child.js';
+import type { ApiStats, DownloadStats, FeedStats, ManyTask, StatusStats } from './support/many-child.js';
 import { builtInLists, LIST_NAMES } from '../src/crm/lists/lists.js';
 import { withRedis } from './support/stage.js';
 import { quantile, rounded } from './support/turns.js';
@@ -81,19 +81,21 @@ export const many: Bench = {
       await systemClock.sleep(Number(more['tail'] ?? 30) * 1_000);
       const delays = await delaysOf(redis, { names, api: await api.ask<ApiStats>('stats'), fromMs, tillMs });
       const end = await first.ask<StatusStats>('status');
+      const { msPerRequest: downloadMs } = await first.ask<DownloadStats>('download');
       for (const one of feeds) await one.end();
       await api.end();
       const requests = after.requests - before.requests;
       return {
         median: delays.p95,
         unit: 'seconds, p95 of the delay',
-        ratios: {},
+        ratios: { download: rounded(sum(after.cpuMs, before.cpuMs) / requests / downloadMs, 1) },
         goals: {},
         facts: {
           ...{ workspaces: names.length, records, seconds, cores: cpus().length, options: more },
           baseline,
           delays,
           requestsPerSecond: rounded(requests / seconds, 1),
+          downloadCpuMsPerRequest: rounded(downloadMs, 3),
           cpuMsPerRequest: rounded(sum(after.cpuMs, before.cpuMs) / requests, 3),
           cores_used: after.cpuMs.map((ms, at) => rounded((ms - (before.cpuMs[at] ?? 0)) / 1_000 / seconds)),
           redis: {

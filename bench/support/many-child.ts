@@ -1,6 +1,8 @@
 /** A process of the bench `many`: the API of a small workspace that lives, or a whole Changefeed. Answers the commands of its parent. */
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Pool } from 'undici';
+import { builtInLists } from '../../src/crm/lists/lists.js';
 import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Log } from '../../src/kit/log.js';
@@ -40,9 +42,19 @@ export interface StatusStats {
   problems: Record<string, number>;
 }
 
+/** Processor time of a request for one of the same pages, whose bytes are dropped. */
+export interface DownloadStats {
+  msPerRequest: number;
+}
+
 /** `slow`: the first server alone. */
 type Command =
-  { do: 'rate'; rate: number } | { do: 'slow'; ms: number } | { do: 'stats' } | { do: 'status' } | { do: 'stop' };
+  | { do: 'rate'; rate: number }
+  | { do: 'slow'; ms: number }
+  | { do: 'stats' }
+  | { do: 'status' }
+  | { do: 'download' }
+  | { do: 'stop' };
 
 const START_MS = Date.UTC(2026, 0, 1);
 // A thousand workspaces do not fit into an environment variable.
@@ -98,6 +110,11 @@ async function poll(): Promise<void> {
       reply({ ms, baselines, lists: lists.length, problems: kinds } satisfies StatusStats);
       return;
     }
+    if (command.do === 'download') {
+      await feed.stop();
+      reply({ msPerRequest: await bareDownload() } satisfies DownloadStats);
+      return;
+    }
     const { user, system } = process.cpuUsage();
     const delayMs = { p50: delays.percentile(50) / 1e6, p99: delays.percentile(99) / 1e6 };
     delays.reset();
@@ -105,6 +122,39 @@ async function poll(): Promise<void> {
     reply({ cpuMs: (user + system) / 1_000, delayMs, rssMb, logged } satisfies FeedStats);
   };
   reply({});
+}
+
+const DOWNLOADS = 6_000;
+const IN_FLIGHT = 8;
+
+async function bareDownload(): Promise<number> {
+  const { workspaces: [first] = [] } = task.raw as { workspaces?: { baseUrl: string; token: string }[] };
+  const { baseUrl = '', token = '' } = first ?? {};
+  const { origin, pathname } = new URL(baseUrl);
+  const under = pathname.replace(/\/+$/, '');
+  const pool = new Pool(origin, { connections: IN_FLIGHT });
+  const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
+  const get = async (path: string): Promise<ArrayBuffer> =>
+    await (await pool.request({ path, method: 'GET', headers })).body.arrayBuffer();
+  const paths: string[] = [];
+  for (const { path: list } of builtInLists.all) {
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const path: string = `${under}/${list}${cursor === '' ? '' : `?cursor=${encodeURIComponent(cursor)}`}`;
+      paths.push(path);
+      const page = await pool.request({ path, method: 'GET', headers: { authorization: headers.authorization } });
+      cursor = ((await page.body.json()) as { data: { nextCursor?: string | null } }).data.nextCursor ?? null;
+    }
+  }
+  const before = process.cpuUsage();
+  let next = 0;
+  const ask = async (): Promise<void> => {
+    while (next < DOWNLOADS) await get(paths[next++ % paths.length] ?? '');
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, ask));
+  const { user, system } = process.cpuUsage(before);
+  await pool.close();
+  return (user + system) / 1_000 / DOWNLOADS;
 }
 
 function counting(logged: Record<string, number>): Log {

@@ -15,7 +15,7 @@ import { redis } from './redis.js';
 import { httpOptions, serveOptions } from './servers.js';
 import { LONGEST_AGE, MOST_RECORDS, workspace } from './workspace-options.js';
 
-export type { ListConfig, ListConfigs, ListInput, WorkspaceConfig, WorkspaceInput } from './workspace-options.js';
+export type { ListConfig, ListInput, WorkspaceConfig, WorkspaceInput } from './workspace-options.js';
 
 const logRetentionOptions = strictOptions({
   /** Older events are deleted. @defaultValue '7d' */

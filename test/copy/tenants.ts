@@ -21,8 +21,6 @@ interface Tenant {
   made: number;
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
-
 export async function startWorld(names: readonly string[]) {
   const wrong: string[] = [];
   const tenants = new Map(names.map((name): [string, Tenant] => [name, emptyTenant(name)]));

@@ -31,8 +31,10 @@ async function receivers(answers: Readonly<Record<string, number | 'never'>> = {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.closeAllConnections());
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
