@@ -73,11 +73,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   status: ['status --watch', 'status --check --json'],
   invite: ['invite 김영업 --role read', 'invite list', 'invite revoke 김영업'],
-  workspaces: [
-    'workspaces put acme --file acme.json',
-    'workspaces rotate acme',
-    'workspaces remove acme --now',
-  ],
+  workspaces: ['workspaces put acme --file acme.json', 'workspaces rotate acme', 'workspaces remove acme --now'],
   audit: ['audit --since 7d', 'audit --what skip --json'],
   usage: ['usage --days 7', 'usage --csv > usage.csv'],
   doctor: ['doctor'],

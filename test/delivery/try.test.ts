@@ -36,7 +36,10 @@ it.each([
   const fields = { before: { ...image, 등급: 'C' }, after: { ...image, 등급: 'B' }, changes };
   const event = changeEvent({ record: 'r1', sequence: 1, data: fields });
   const [condition] = Object.keys(where);
-  expect(compileWhere(where as Conditions).failing?.(event, { name: 'acme', data: {} })).toEqual({ condition, ...compared });
+  expect(compileWhere(where as Conditions).failing?.(event, { name: 'acme', data: {} })).toEqual({
+    condition,
+    ...compared,
+  });
 });
 
 describe('try', () => {
