@@ -50,6 +50,7 @@ export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
   const waiting = new Map<string, Map<string, number>>();
   const closing = new AbortController();
   let writing: Promise<void> | null = null;
+  let underWay: Promise<unknown> = Promise.resolve();
 
   const keep = (key: string, what: string, many: number): void => {
     const of = waiting.get(key) ?? new Map<string, number>();
@@ -58,7 +59,7 @@ export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
   const write = async (): Promise<void> => {
     const batch = [...waiting];
     waiting.clear();
-    await Promise.all(
+    underWay = Promise.all(
       batch.map(async ([key, of]) => {
         const step = redis.multi();
         for (const [what, many] of of) step.hincrby(key, what, many);
@@ -69,6 +70,7 @@ export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
           .catch(() => of.forEach((many, what) => keep(key, what, many)));
       }),
     );
+    await underWay;
   };
   const writeSoon = async (): Promise<void> => {
     await sleepUntilAborted(clock, EVERY_MS, closing.signal);
@@ -80,6 +82,11 @@ export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
       const key = keys.used(workspace, dayIn(timeZoneOf(workspace), clock.now()));
       for (const [what, many] of Object.entries(used)) if (many > 0) keep(key, what, many);
       writing ??= writeSoon();
+    },
+    /** Everything of the workspace is erased: nothing of it is added from then on. */
+    async forget(workspace: string): Promise<void> {
+      await underWay;
+      for (const key of waiting.keys()) if (key.startsWith(keys.used(workspace, ''))) waiting.delete(key);
     },
     /** Adds what waits. */
     async close(): Promise<void> {

@@ -135,6 +135,8 @@ function subscriptionWarning(subscription: Subscription, config: Config): Config
   if (enabled.length > 0) return [];
   if (lists.length > 0)
     return warn('unpolled', `these lists are disabled: ${names(lists)}`, 'enable one of them, or change its on');
+  // A workspace that comes at run time may have such a list.
+  if (config.key !== undefined) return [];
   const given = (['lists', 'workspaces'] as const).filter((option) => subscription[option] !== undefined);
   const options = given.map((option) => `${option} (${(subscription[option] ?? []).join(', ')})`).join(' and ');
   const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;

@@ -19,10 +19,16 @@ export function withUsage<Opened extends Omit<AppContext, 'measure'>>(
 ) {
   const timeZoneOf = (name: string): string => workspaces().surroundingsOf(name).timeZone;
   const used = createUsage({ ...opened, timeZoneOf });
-  return { ...opened, used, measure: counting(measure, used) };
+  const isThere = (name: string): boolean => workspaces().find(name) !== undefined;
+  return {
+    ...opened,
+    used,
+    measure: counting(measure, { add: (name, some) => isThere(name) && used.add(name, some) }),
+  };
 }
 
-function counting(measure: Measure, counter: UsageCounter): Measure {
+/** A workspace that is gone has used nothing. */
+function counting(measure: Measure, counter: { add: (...used: Parameters<UsageCounter['add']>) => unknown }): Measure {
   return {
     ...measure,
     tried(workspace, tried) {
