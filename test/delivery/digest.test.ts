@@ -97,7 +97,7 @@ describe('digest', () => {
     const expected = events.filter(({ subject }) => subject !== 'c').map(({ id }) => id);
     expect(digest?.first.map(({ id }) => id)).toEqual(expected);
     expect((await all(digest!.events())).map(({ id }) => id)).toEqual(expected);
-    expect(contexts[0]).toMatchObject({ workspace: WORKSPACE, subscription: 's', attempt: 1 });
+    expect(contexts[0]).toMatchObject({ workspace: { name: WORKSPACE }, subscription: 's', attempt: 1 });
     expect(await running.queues.of('s').getCompletedCount()).toBe(0);
   });
 
