@@ -7,6 +7,7 @@ import { sleepUntilAborted, type Clock } from '../kit/clock.js';
 import { dayIn } from '../kit/iso-time.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import type { Redis } from '../redis/client.js';
+import { loadScript } from '../redis/scripts.js';
 import { KEPT_MS, readDays } from './day-counts.js';
 
 const count = z.number().int();
@@ -35,6 +36,8 @@ type Counts = Omit<Usage['workspaces'][number]['days'][number], 'date'>;
 /** What a process counts of it. */
 export type Used = Omit<Counts, 'events'>;
 
+const addUsage = loadScript('add-usage', import.meta.url);
+
 const EVERY_MS = 5_000;
 
 export interface UsageOptions {
@@ -47,30 +50,26 @@ export interface UsageOptions {
 export type UsageCounter = ReturnType<typeof createUsage>;
 
 export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
-  const waiting = new Map<string, Map<string, number>>();
+  /** By workspace and date. */
+  const waiting = new Map<string, { workspace: string; date: string; of: Map<string, number> }>();
   const closing = new AbortController();
   let writing: Promise<void> | null = null;
-  let underWay: Promise<unknown> = Promise.resolve();
 
-  const keep = (key: string, what: string, many: number): void => {
-    const of = waiting.get(key) ?? new Map<string, number>();
-    waiting.set(key, of.set(what, (of.get(what) ?? 0) + many));
+  const keep = (workspace: string, date: string, counted: Iterable<readonly [string, number]>): void => {
+    const { of } = waiting.get(`${workspace} ${date}`) ?? { of: new Map<string, number>() };
+    for (const [what, many] of counted) if (many > 0) of.set(what, (of.get(what) ?? 0) + many);
+    waiting.set(`${workspace} ${date}`, { workspace, date, of });
   };
   const write = async (): Promise<void> => {
-    const batch = [...waiting];
+    const batch = [...waiting.values()];
     waiting.clear();
-    underWay = Promise.all(
-      batch.map(async ([key, of]) => {
-        const step = redis.multi();
-        for (const [what, many] of of) step.hincrby(key, what, many);
+    await Promise.all(
+      batch.map(async ({ workspace, date, of }) => {
+        const touched = [keys.used(workspace, date), keys.state(workspace)];
         // Without an answer it may be there, and is counted twice then: rather than not at all.
-        await step
-          .pexpire(key, KEPT_MS)
-          .exec()
-          .catch(() => of.forEach((many, what) => keep(key, what, many)));
+        await addUsage.run(redis, touched, [KEPT_MS, ...[...of].flat()]).catch(() => keep(workspace, date, of));
       }),
     );
-    await underWay;
   };
   const writeSoon = async (): Promise<void> => {
     await sleepUntilAborted(clock, EVERY_MS, closing.signal);
@@ -79,14 +78,8 @@ export function createUsage({ redis, keys, clock, timeZoneOf }: UsageOptions) {
   };
   return {
     add(workspace: string, used: Partial<Used>): void {
-      const key = keys.used(workspace, dayIn(timeZoneOf(workspace), clock.now()));
-      for (const [what, many] of Object.entries(used)) if (many > 0) keep(key, what, many);
+      keep(workspace, dayIn(timeZoneOf(workspace), clock.now()), Object.entries(used));
       writing ??= writeSoon();
-    },
-    /** Everything of the workspace is erased: nothing of it is added from then on. */
-    async forget(workspace: string): Promise<void> {
-      await underWay;
-      for (const key of waiting.keys()) if (key.startsWith(keys.used(workspace, ''))) waiting.delete(key);
     },
     /** Adds what waits. */
     async close(): Promise<void> {

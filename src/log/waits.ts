@@ -8,7 +8,7 @@ import { Cluster, type Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
 
 /** A wait that begins while a read is blocked is in the next one. */
-const LONGEST_READ_MS = 250;
+const LONGEST_READ_MS = 100;
 /** Who was woken reads its log and waits again: the next read is not to be without them. */
 const GATHER_MS = 5;
 

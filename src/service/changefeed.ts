@@ -128,7 +128,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   });
   const { dispatch, handlers } = workers;
   const { dispatcher } = dispatch;
-  const running = runningWorkspaces(context, { ...context, workspaces, poller: workers.poller, dispatcher });
+  const running = runningWorkspaces(context, { workspaces, poller: workers.poller, dispatcher });
   await running.refresh();
   const own = { running, forget: (name: string) => feed.forget(name) };
   const erasing = erasingRemoved(context, () => workers.progress.roles.includes('dispatch'), own);

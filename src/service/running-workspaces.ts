@@ -26,7 +26,6 @@ interface RunningWorkspacesDeps {
     addWorkspace(name: string, readAtMs: number): Promise<void>;
     removeWorkspace(name: string): Promise<void>;
   };
-  used: { forget(name: string): Promise<void> };
 }
 
 export type RunningWorkspaces = ReturnType<typeof runningWorkspaces>;
@@ -101,7 +100,7 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
 /** Opens and closes what a workspace needs, one after the other for each. */
 function createTaking(
   context: AppContext,
-  { workspaces, poller, dispatcher, used }: RunningWorkspacesDeps,
+  { workspaces, poller, dispatcher }: RunningWorkspacesDeps,
   signal: AbortSignal,
 ) {
   const { config, guard, log, clock } = context;
@@ -125,7 +124,6 @@ function createTaking(
       await dispatcher.removeWorkspace(name);
       await workspaces.remove(name);
       guard.forget(name);
-      await used.forget(name);
       log.info({ workspace: name }, 'a workspace is gone');
     });
   };

@@ -19,16 +19,10 @@ export function withUsage<Opened extends Omit<AppContext, 'measure'>>(
 ) {
   const timeZoneOf = (name: string): string => workspaces().surroundingsOf(name).timeZone;
   const used = createUsage({ ...opened, timeZoneOf });
-  const isThere = (name: string): boolean => workspaces().find(name) !== undefined;
-  return {
-    ...opened,
-    used,
-    measure: counting(measure, { add: (name, some) => isThere(name) && used.add(name, some) }),
-  };
+  return { ...opened, used, measure: counting(measure, used) };
 }
 
-/** A workspace that is gone has used nothing. */
-function counting(measure: Measure, counter: { add: (...used: Parameters<UsageCounter['add']>) => unknown }): Measure {
+function counting(measure: Measure, counter: UsageCounter): Measure {
   return {
     ...measure,
     tried(workspace, tried) {

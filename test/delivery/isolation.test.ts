@@ -76,7 +76,7 @@ describe('waitUntilHandled', () => {
     await append(1);
     expect(await dispatcher.waitUntilHandled({ timeoutMs: 10_000 })).toEqual({ outcome: 'handled' });
     await append(2);
-    expect(await dispatcher.waitUntilHandled({ timeoutMs: 100 })).toEqual({
+    expect(await dispatcher.waitUntilHandled({ timeoutMs: 1_500 })).toEqual({
       outcome: 'timeout',
       unhandled: [{ subscription: 'stuck', workspace: WORKSPACE, stage: 'handling' }],
     });

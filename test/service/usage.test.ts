@@ -90,8 +90,7 @@ it('usage: a batch that Redis did not take is added with the next one, on its ow
   const broken = new Proxy(redis.redis, {
     get: (client, name) => {
       const value: unknown = Reflect.get(client, name);
-      if (name === 'multi' && fails)
-        return () => ({ hincrby: () => undefined, pexpire: () => ({ exec: () => Promise.reject(new Error('away')) }) });
+      if (name === 'call' && fails) return () => Promise.reject(new Error('away'));
       return typeof value === 'function' ? (value.bind(client) as unknown) : value;
     },
   });
@@ -105,6 +104,7 @@ it('usage: a batch that Redis did not take is added with the next one, on its ow
         signal?.addEventListener('abort', () => reject(new Error('closed')));
       }),
   };
+  await redis.redis.set(redis.keys.state('acme'), '{}');
   const used = createUsage({ ...place(), redis: broken, clock, timeZoneOf: () => 'UTC' });
   used.add('acme', { requests: 2, bytes: 10 });
   wake();
