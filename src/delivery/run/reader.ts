@@ -117,14 +117,14 @@ function runReader(reader: SubscriptionReader, options: ReadersOptions): Promise
 
 /** Plans what is done at a time of day whatever the log has: a report, or a comparison. A digest is planned where it has events. */
 async function planWithoutEvents(subscription: Subscription, options: ReadersOptions): Promise<void> {
-  const { name, digest } = subscription;
+  const { name, digest, workspaces: wanted } = subscription;
   const schedule = scheduleOf(subscription);
   if (schedule === undefined || digest !== undefined) return;
   const { workspaces, queues, watch, logger: log, clock, loops, signal } = options;
   const queue = queues.of(name);
   const plan = async (): Promise<number> => {
-    const read = workspaces.filter((one) => readsWorkspace(subscription, one));
-    for (const workspace of read) await planNext(queue, { workspace, schedule }, options);
+    for (const workspace of workspaces.filter((one) => wanted?.includes(one) ?? true))
+      await planNext(queue, { workspace, schedule }, options);
     return REPORTS_INTERVAL_MS;
   };
   const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
