@@ -172,7 +172,7 @@ describe('kinds of a configuration in JSON', () => {
     [
       'a kind that is not named',
       { kinds: ['./mine.mjs'], subscriptions: [{ handler: 'mime', name: 'a' }] },
-      'subscriptions[0].handler: found "mime"; allowed: "bullmq", "email", "message", "ndjson", "postgres", "todoReport", "webhook", or "mine" (did you mean "mine"?)',
+      'subscriptions[0].handler: found "mime"; allowed: "bullmq", "email", "message", "ndjson", "postgres", "pull", "todoReport", "webhook", or "mine" (did you mean "mine"?)',
     ],
     [
       'an option that there is not',
