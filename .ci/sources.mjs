@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 /** Raised only by a commit whose body names what went, or why nothing could. */
 const CEILINGS = [
   { folders: ['src', 'workers'], endings: /\.(ts|lua)$/, most: 62_050 },
-  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 9_640 },
+  { folders: ['page'], endings: /\.(ts|tsx|css)$/, most: 9_650 },
   { folders: ['test'], endings: /\.ts$/, most: 55_900 },
 ];
 

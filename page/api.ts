@@ -33,6 +33,8 @@ export interface SectionProps {
   /** Reads the status again at once, after an action. */
   again: () => void;
   canAct: boolean;
+  /** They see one workspace, and no rules. */
+  isCustomer: boolean;
 }
 
 export class ApiError extends Error {

@@ -143,7 +143,13 @@ function Frame({ caller }: { caller: Caller }) {
           <p class="quiet">{t('loading')}</p>
         ) : (
           <NamesProvider status={status.value} canAct={caller.role === 'operate'}>
-            <View about={about} status={status.value} again={status.again} canAct={caller.role === 'operate'} />
+            <View
+              about={about}
+              status={status.value}
+              again={status.again}
+              canAct={caller.role === 'operate'}
+              isCustomer={caller.workspace !== undefined}
+            />
           </NamesProvider>
         )}
       </main>

@@ -21,7 +21,7 @@ const MOST_SERIES = 5;
 const SHOWN_ROWS = 10;
 const SECTION = 'overview';
 
-export function Overview({ about, status }: SectionProps) {
+export function Overview({ about, status, isCustomer }: SectionProps) {
   const { t } = usePreferences();
   const { query } = usePlace();
   const days = PERIODS.find((one) => one === query.get('days')) ?? '7';
@@ -54,7 +54,7 @@ export function Overview({ about, status }: SectionProps) {
           <Of key={one.workspace} workspace={one} split={split} about={about} several={value.workspaces.length > 1} />
         ))
       )}
-      <Highlights about={about} />
+      {!isCustomer && <Highlights about={about} />}
       <div class="grid">
         <Behind />
         <section class="card" aria-label={t('overview.failed')}>

@@ -60,6 +60,7 @@ export const readHistory = definePageAction({
   name: 'history',
   id: 'readHistory',
   on: 'feed',
+  ofWorkspace: true,
   route: 'GET /api/history',
   about: [
     'Budget and lag of the last hour, since this process runs.',

@@ -2,6 +2,7 @@
 import type { Status } from '../../watch/status.js';
 import { statusOf } from '../../watch/status-of.js';
 import type { Caller } from '../http/access.js';
+import type { History } from './history.js';
 import { RefusedError } from './refused.js';
 import type { EndpointDeps, PageSource } from './source.js';
 import type { TodoReports } from './todo-reports.js';
@@ -15,6 +16,7 @@ export function sourceFor(caller: Caller | null, source: PageSource): PageSource
 export function pageFor<Page extends EndpointDeps & { todos: TodoReports }>(caller: Caller | null, page: Page): Page {
   const { workspace } = caller ?? {};
   if (workspace === undefined) return page;
+  const isOwn = ({ name }: { name: string }): boolean => name === workspace;
   const status = async (): Promise<Status> => {
     const { redis, ...own } = statusOf(await page.status(), workspace, []);
     // Where and how it is served is no customer's business.
@@ -24,7 +26,11 @@ export function pageFor<Page extends EndpointDeps & { todos: TodoReports }>(call
     const { workspaces, ...report } = await page.todos(since);
     return { ...report, workspaces: workspaces.filter((one) => one.workspace === workspace) };
   };
-  return { ...page, source: sourceFor(caller, page.source), status, todos };
+  const since: History['since'] = (fromMs) =>
+    page.history
+      .since(fromMs)
+      .map(({ at, workspaces }) => ({ at, workspaces: workspaces.filter(isOwn), subscriptions: [] }));
+  return { ...page, source: sourceFor(caller, page.source), status, todos, history: { ...page.history, since } };
 }
 
 /** Names the workspace of such a caller where none is named. @throws RefusedError 404 for another one */

@@ -91,7 +91,7 @@ describe('one workspace', () => {
         expect([id, text.includes('zeta'), text.includes(theirs)]).toEqual([id, false, false]);
       }
     }
-    expect(open).toHaveLength(14);
+    expect(open).toHaveLength(15);
   });
 
   it('one workspace: streams, metrics, queues and the assistant are closed, or have its own events only', async () => {
