@@ -49,23 +49,13 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
   const byName = new Map<string, Workspace>();
   /** The same array as long as the process runs. */
   const names: string[] = [];
-  const drop = (name: string): Workspace | undefined => {
-    const found = byName.get(name);
-    byName.delete(name);
-    for (const [all, at] of [
-      [names, names.indexOf(name)],
-      [configs, configs.findIndex((one) => one.name === name)],
-    ] as const)
-      if (at !== -1) all.splice(at, 1);
-    return found;
-  };
-  /** In place of the one of that name. */
+  /** In the place of the one of that name. */
   const put = (config: WorkspaceConfig, state: WorkspaceState = 'active'): Workspace => {
     const opened = openWorkspace(context, config, { attempts, state });
-    drop(config.name);
+    const at = configs.findIndex(({ name }) => name === config.name);
+    configs.splice(at === -1 ? configs.length : at, 1, config);
+    if (!byName.has(config.name)) names.push(config.name);
     byName.set(config.name, opened);
-    names.push(config.name);
-    configs.push(config);
     return opened;
   };
   for (const config of [...configs]) put(config);
@@ -88,7 +78,12 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
       throw usage(first === undefined ? NONE_YET : `Which workspace? Name one of ${named(names)} with --workspace.`);
     },
     async remove(name: string): Promise<void> {
-      await drop(name)?.api.close();
+      const found = byName.get(name);
+      if (found === undefined) return;
+      byName.delete(name);
+      names.splice(names.indexOf(name), 1);
+      configs.splice(configs.indexOf(found.config), 1);
+      await found.api.close();
     },
     surroundingsOf: (name: string): Surroundings => byName.get(name)?.surroundings ?? NO_SURROUNDINGS,
     async close(): Promise<void> {

@@ -37,9 +37,8 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
   const { steps, taken, takeOver, drop } = createTaking(context, deps, stopping.signal);
   let page: BookPage = { revision: null, entries: new Map() };
   let [takenOver, said]: [string | null, () => void] = [null, () => undefined];
-  let running: Promise<void> | undefined;
 
-  const look = async (): Promise<void> => {
+  const lookOnce = async (): Promise<void> => {
     const revision = await book.revision();
     if (revision !== page.revision && (revision !== null || taken.size === 0)) {
       page = await book.readAll();
@@ -58,6 +57,9 @@ export function runningWorkspaces(context: AppContext, deps: RunningWorkspacesDe
     // What is absent is not empty: what ran goes on.
     refusals.note('', () => (revision === null && taken.size > 0 ? textOfGone(taken.size) : null));
   };
+  let [running, looking]: [Promise<void> | undefined, Promise<void>] = [undefined, Promise.resolve()];
+  /** One after the other: what was read before must not be taken over after what was read later. */
+  const look = (): Promise<void> => (looking = looking.catch(() => undefined).then(lookOnce));
   return {
     name: 'workspaces',
     /** Without Redis, the service finds them later. */

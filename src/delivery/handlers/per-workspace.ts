@@ -9,7 +9,7 @@ import { isDisabling, PermanentError } from './errors.js';
 import type { Subscription } from './handler.js';
 
 const NAMED = /\{\{\s*workspace\.data\.([\w.-]+)\s*\}\}/g;
-const MOST_OPEN = 1_000;
+const MOST_OPEN = 5_000;
 const NO_RATE = 'found it with an address of each workspace; allowed: with one address for all';
 /** From then on one delivery tries whether the receiver is back; the others of its workspace do not take the place of those of others. */
 const FAILURES = 3;
@@ -54,16 +54,12 @@ export function perWorkspace({ kind, options, example, open }: PerWorkspace): Su
     const key = JSON.stringify(filled);
     const before = opened.get(workspace.name);
     if (before?.key === key) return before;
-    // The least recently opened goes; its deliveries open it again.
-    const [oldest] = opened.size >= MOST_OPEN ? opened : [];
-    for (const [name, one] of [before && ([workspace.name, before] as const), oldest].filter(
-      (one) => one !== undefined,
-    )) {
-      opened.delete(name);
-      await one.subscription.close?.();
-    }
     const made = { key, subscription: openedFor(filled, workspace, { who, open }), failures: 0, isTried: false };
+    // The one that was opened first goes; its next delivery opens it again.
+    const [oldest] = before === undefined && opened.size >= MOST_OPEN ? opened : [];
+    if (oldest !== undefined) opened.delete(oldest[0]);
     opened.set(workspace.name, made);
+    await Promise.all([before?.subscription.close?.(), oldest?.[1].subscription.close?.()]);
     return made;
   };
   return {
