@@ -101,7 +101,9 @@ function filledIn(value: Options, workspace: WorkspaceOfEvent, who: string): Opt
 }
 
 function textOf(path: string, { name, data }: WorkspaceOfEvent, who: string): string {
-  const found = path.split('.').reduce<unknown>((at, step) => (Object(at) as Options)[step], data);
+  const own = (at: unknown, step: string): unknown =>
+    Object.hasOwn(Object(at) as object, step) ? (at as Options)[step] : undefined;
+  const found = path.split('.').reduce<unknown>(own, data);
   if (typeof found === 'string' || typeof found === 'number') return String(found);
   throw refused(who, name, `its data has no "${path}"; put the workspace with it`);
 }

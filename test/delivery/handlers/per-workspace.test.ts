@@ -110,6 +110,13 @@ describe('an option of each workspace', () => {
     expect(got.filter(({ path }) => path === '/b')).toHaveLength(1);
   });
 
+  it('per workspace: what every object has is no data', async () => {
+    const { handle } = hooks({ headers: { 'x-key': '{{workspace.data.constructor.name}}' } });
+    const { url } = await receivers();
+    const refused = await failureOf(Promise.resolve().then(() => handle(event, contextOf('acme', dataOf(url, 'a')))));
+    expect(refused.message).toContain('its data has no "constructor.name"');
+  });
+
   it('per workspace: a rate, and an option that cannot have data, are refused', () => {
     expect(() => hooks({ rate: { requests: 1 } })).toThrow('with one address for all');
     expect(() => hooks({ timeout: '{{workspace.data.timeout}}' })).toThrow('timeout');
