@@ -133,17 +133,21 @@ async function bareDownload(): Promise<number> {
   const { origin, pathname } = new URL(baseUrl);
   const under = pathname.replace(/\/+$/, '');
   const pool = new Pool(origin, { connections: IN_FLIGHT });
-  const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
-  const get = async (path: string): Promise<ArrayBuffer> =>
-    await (await pool.request({ path, method: 'GET', headers })).body.arrayBuffer();
+  const asText = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const headers = { ...asText, 'accept-encoding': 'gzip' };
+  const get = async (path: string): Promise<void> => {
+    const { body, statusCode } = await pool.request({ path, method: 'GET', headers });
+    await body.arrayBuffer();
+    if (statusCode !== 200) throw new Error(`download: ${path} was answered ${statusCode}`);
+  };
   const paths: string[] = [];
   for (const { path: list } of builtInLists.all) {
     let cursor: string | null = '';
     while (cursor !== null) {
       const path: string = `${under}/${list}${cursor === '' ? '' : `?cursor=${encodeURIComponent(cursor)}`}`;
       paths.push(path);
-      const page = await pool.request({ path, method: 'GET', headers: { authorization: headers.authorization } });
-      cursor = ((await page.body.json()) as { data: { nextCursor?: string | null } }).data.nextCursor ?? null;
+      const { body } = await pool.request({ path, method: 'GET', headers: asText });
+      cursor = ((await body.json()) as { data: { nextCursor?: string | null } }).data.nextCursor ?? null;
     }
   }
   const before = process.cpuUsage();
