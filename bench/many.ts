@@ -3,9 +3,10 @@
  * too little processor. Fifty workspaces read one sandbox, all in a process of their own, so one change is to be noticed in each of the fifty.
  *
  *     npm run bench -- many --with workspaces=200 --with seconds=60 --with rate=0.2 [--with core=1] [--with cpu=0.5] [--with processes=2]
- *                           [--with interval=1h] [--with requests=400] [--with redis=cluster] [--with profile=DIR]
+ *                           [--with interval=1h] [--with requests=400] [--with redis=cluster] [--with profile=DIR] [--with noisy=200000]
  *
  * `core` pins the service to one core, and the rest to the others; `cpu` is a share of a core for each process, given by a cgroup (Linux, as root);
+ * `noisy` adds a workspace of so many records with 50 changes a second, and a receiver that is down; the delays are those of the others.
  * `requests` is the budget of each workspace per 10 s; `redis=cluster` are three servers.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -49,10 +50,11 @@ export const many: Bench = {
           const budget = more['requests'] && { requests: Number(more['requests']), perSeconds: 10 };
           return { name, baseUrl: url, token, lists, ...(budget && { budget }) };
         }),
-        subscriptions: [{ handler: 'ndjson', name: 'all', path: '/dev/null' }],
+        subscriptions: [{ handler: 'ndjson', name: 'all', path: '/dev/null' }] as object[],
         http: { enabled: false },
       };
       const task: ManyTask = { role: 'feed', records, servers, redisUrl, raw };
+      const loud = await addNoisy(raw, { lists, redisUrl }, more);
       const startedMs = systemClock.now();
       const feeds = await Promise.all(Array.from({ length: Number(more['processes'] ?? 1) }, () => launch(task, more)));
       const [first] = feeds;
@@ -72,6 +74,7 @@ export const many: Bench = {
       const before = await read({ api, feeds, redis });
       const fromMs = systemClock.now();
       await api.ask<ApiStats>('rate', { rate: Number(more['rate'] ?? 0.2) });
+      await loud?.ask<ApiStats>('rate', { rate: NOISE });
       await systemClock.sleep(seconds * 1_000);
       const tillMs = systemClock.now();
       const after = await read({ api, feeds, redis });
@@ -84,6 +87,7 @@ export const many: Bench = {
       const { msPerRequest: downloadMs } = await first.ask<DownloadStats>('download');
       for (const one of feeds) await one.end();
       await api.end();
+      await loud?.end();
       const requests = after.requests - before.requests;
       return {
         median: delays.p95,
@@ -119,6 +123,25 @@ export const many: Bench = {
       };
     }),
 };
+
+/** Changes a second. */
+const NOISE = 50;
+
+/** Its own server, and a subscription whose receiver refuses every connection. */
+async function addNoisy(
+  raw: { workspaces: object[]; subscriptions: object[] },
+  { lists, redisUrl }: { lists: object; redisUrl: string },
+  more: Readonly<Record<string, string>>,
+): Promise<Child | null> {
+  if (more['noisy'] === undefined) return null;
+  const loud = await launch({ role: 'api', records: Number(more['noisy']), servers: 1, redisUrl, raw: {} }, more);
+  const [started] = loud.started as { url: string; token: string }[];
+  raw.workspaces.push({ name: 'noisy', baseUrl: started?.url, token: started?.token, lists });
+  const where = { url: 'https://127.0.0.1:9/', allowHosts: ['127.0.0.1'], workspaces: ['noisy'] };
+  const secret = `whsec_${Buffer.alloc(32, 'a').toString('base64')}`;
+  raw.subscriptions.push({ handler: 'webhook', name: 'down', on: ['crm.*'], secret, ...where });
+  return loud;
+}
 
 function sum(after: readonly number[], before: readonly number[]): number {
   return total(after) - total(before);
