@@ -37,7 +37,7 @@ import { ListShortcuts, type Shortcuts } from '../src/feed/list/shortcuts/shortc
 import type { AppContext } from './context.js';
 
 /** `paused`, and `removed` until it is erased: not polled, and its events are delivered. */
-export type WorkspaceState = 'active' | 'paused' | 'removed';
+export type PollingState = 'active' | 'paused' | 'removed';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
 
@@ -50,7 +50,7 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
   /** The same array as long as the process runs. */
   const names: string[] = [];
   /** In the place of the one of that name. */
-  const put = (config: WorkspaceConfig, state: WorkspaceState = 'active'): Workspace => {
+  const put = (config: WorkspaceConfig, state: PollingState = 'active'): Workspace => {
     const opened = openWorkspace(context, config, { attempts, state });
     const at = configs.findIndex(({ name }) => name === config.name);
     configs.splice(at === -1 ? configs.length : at, 1, config);
@@ -166,7 +166,7 @@ function surroundings(
 interface Opened {
   attempts: number | undefined;
   /** Only an active one is polled. */
-  state: WorkspaceState;
+  state: PollingState;
 }
 
 function openWorkspace(context: AppContext, config: WorkspaceConfig, { attempts, state }: Opened) {

@@ -1,5 +1,6 @@
 /** Actions on workspaces that come and go while the service runs. */
 import { z } from 'zod';
+import { WORKSPACE_STATES } from '../ops/workspaces/book.js';
 import { RefusedError } from '../ops/server/page/refused.js';
 import type { WorkspaceInput } from '../config/schema.js';
 import { defineAction, type Speech } from './define.js';
@@ -13,7 +14,7 @@ const hosted = z.strictObject({
   baseUrl: z.string().nullable().describe('null: what is stored of it cannot be read'),
   from: z.enum(['configuration', 'run time']),
   state: z
-    .enum(['active', 'paused', 'removed', 'erasing'])
+    .enum(WORKSPACE_STATES)
     .describe('only an active one is polled; a removed one can be put back until `eraseAt`'),
   since: iso.nullable().describe('since when it is in this state; null: it is in the configuration'),
   eraseAt: iso.nullable().describe('when everything of it is erased; null: it stays'),

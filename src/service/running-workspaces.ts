@@ -12,7 +12,7 @@ import { runLoop } from '../kit/loop.js';
 import { createSteps } from '../kit/steps.js';
 import type { BookPage, WorkspaceEntry } from '../ops/workspaces/book.js';
 import type { AppContext } from '../../workers/context.js';
-import type { Workspace, Workspaces, WorkspaceState } from '../../workers/workspaces.js';
+import type { Workspace, Workspaces, PollingState } from '../../workers/workspaces.js';
 import type { Refused } from './running-rules.js';
 
 const READ_INTERVAL_MS = 500;
@@ -109,7 +109,7 @@ function createTaking(
   const steps = createSteps({ of: 'workspace', signal, log, clock });
   /** By name, as they were taken over. */
   const taken = new Map<string, string>();
-  const replace = async (name: string, next: WorkspaceConfig, state: WorkspaceState): Promise<void> => {
+  const replace = async (name: string, next: WorkspaceConfig, state: PollingState): Promise<void> => {
     const readAtMs = clock.monotonic();
     const before = workspaces.find(name);
     await poller.remove(name);

@@ -6,7 +6,7 @@ import { isoTime } from '../kit/clock.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
 import { NAME } from '../kit/schema/fields.js';
 import type { WorkspaceEntry } from '../ops/workspaces/book.js';
-import type { Keyring, Secrets } from '../ops/workspaces/seal.js';
+import type { Keyring } from '../ops/workspaces/seal.js';
 import type { AppContext } from '../../workers/context.js';
 import { eraseClaimed, type EraseDeps } from './erasing-workspaces.js';
 
@@ -19,7 +19,10 @@ export function hostedWorkspaces(context: AppContext, deps: EraseDeps): HostedWo
   const { running } = deps;
   const now = (): string => isoTime(clock.now());
   const stateOf = (name: string, state: 'active' | 'paused') =>
-    changed(context, name, (before) => ({ ...before, state, since: now(), eraseAt: undefined }));
+    changed(context, name, (before) => {
+      if (before.state === 'removed') throw usage(`workspaces: "${name}" is removed: put it again.`);
+      return before.state === state ? before : { ...before, state, since: now() };
+    });
   const written = async (name: string, entry: WorkspaceEntry | null): Promise<HostedWorkspace> => {
     await running.written();
     if (entry === null) throw unknownWorkspace(name);
@@ -35,8 +38,7 @@ export function hostedWorkspaces(context: AppContext, deps: EraseDeps): HostedWo
       const keyring = keyringOf(context);
       const entry = await changed(context, name, (before) => {
         const of = { workspace: name, baseUrl: before.options.baseUrl };
-        // The data is of a key that is gone where the token is.
-        const data = openedOr(keyring, before, of)?.data ?? {};
+        const { data } = keyring.open(before.sealed, of);
         parseWorkspace({ ...before.options, name, token, data }, []);
         return { ...before, sealed: keyring.seal({ token, data }, of) };
       });
@@ -47,7 +49,10 @@ export function hostedWorkspaces(context: AppContext, deps: EraseDeps): HostedWo
     async remove(name, { now: atOnce = false } = {}) {
       const eraseAt = isoTime(clock.now() + GRACE_MS);
       const state = atOnce ? { state: 'erasing' as const } : { state: 'removed' as const, eraseAt };
-      const entry = await changed(context, name, (before) => ({ ...before, since: now(), ...state }));
+      const entry = await changed(context, name, (before) =>
+        // A second call gives no further days.
+        before.state === state.state ? before : { ...before, since: now(), ...state },
+      );
       const removed = await written(name, entry);
       return { ...removed, keys: atOnce ? await eraseClaimed(name, context, deps) : null };
     },
@@ -143,14 +148,6 @@ function tokenOf(
   if (before.options.baseUrl !== baseUrl)
     throw usage(`workspaces: the address of "${name}" is another one: give its token again.`);
   return keyring.open(before.sealed, { workspace: name, baseUrl }).token;
-}
-
-function openedOr(keyring: Keyring, { sealed }: WorkspaceEntry, of: Parameters<Keyring['open']>[1]): Secrets | null {
-  try {
-    return keyring.open(sealed, of);
-  } catch {
-    return null;
-  }
 }
 
 /** Without what is undefined, and what JSON does not keep. */

@@ -82,7 +82,11 @@ describe('workspaces at run time', () => {
     await feed.pause('mine');
     const first = crm.sandbox.life.createPerson();
     await eventually(async () => expect((await feed.status()).workspaces[0]?.logLength).toBeGreaterThan(0));
-    expect(await feed.workspaces.remove('acme')).toMatchObject({ state: 'removed', keys: null });
+    const removed = await feed.workspaces.remove('acme');
+    expect(removed).toMatchObject({ state: 'removed', keys: null });
+    await expect(feed.workspaces.resume('acme')).rejects.toThrow('is removed: put it again');
+    await expect(feed.workspaces.pause('acme')).rejects.toThrow('is removed: put it again');
+    expect((await feed.workspaces.remove('acme')).eraseAt).toBe(removed.eraseAt);
     await feed.resume('mine');
     await eventually(() => expect(got.map(({ subject }) => subject)).toEqual([first]));
     const second = crm.sandbox.life.createPerson();
@@ -173,6 +177,8 @@ describe('workspaces at run time', () => {
       return (await feed.workspaces.list())[0]!.problem;
     };
     expect(await problemWith(newer)).toContain('stored with another key');
+    const locked = await open(test, { key: newer, roles: false });
+    await expect(locked.feed.workspaces.rotate('acme', 'other')).rejects.toMatchObject({ code: 'CF_TOKEN_SEALED' });
     expect(await problemWith(`${newer},${KEY}`)).toBeNull();
     expect(await problemWith(newer)).toBeNull();
     expect(await problemWith(KEY)).toContain('stored with another key');

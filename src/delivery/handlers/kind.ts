@@ -11,7 +11,7 @@ import { isSteering } from './errors.js';
 import { failureError, type DeliveryFailure } from './failed-delivery.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Handle, Subscription } from './handler.js';
-import { exampleFor, perWorkspace } from './per-workspace.js';
+import { exampleFor, openPerWorkspace } from './per-workspace.js';
 import { subscriptionShape, toSubscription, type SubscriptionParts, type SubscriptionSettings } from './options.js';
 
 /** What people call a kind of handler, in each language. */
@@ -51,7 +51,7 @@ export interface KindDefinition<Schema extends KindSchema> {
    * The options in which `{{workspace.data.<name>}}` may stand, each with an example that stands there while the others are checked. Such a subscription is
    * opened for each workspace. @defaultValue none
    */
-  ofWorkspace?: Readonly<Record<string, unknown>>;
+  perWorkspace?: Readonly<Record<string, unknown>>;
   /** Called once for each subscription. It must not connect yet: commands that only read the configuration call it, too. */
   open: (settings: z.output<Schema>) => OpenedKind;
 }
@@ -88,7 +88,7 @@ const definitionSchema = strictOptions({
   options: z.custom<KindSchema>((given) => given instanceof z.ZodType || isObject(given, '_zod'), {
     error: 'a schema of zod 4, such as kindOptions({ … })',
   }),
-  ofWorkspace: z.record(z.string(), z.unknown(), { error: 'an object of options and examples' }).optional(),
+  perWorkspace: z.record(z.string(), z.unknown(), { error: 'an object of options and examples' }).optional(),
   open: z.custom((given) => typeof given === 'function', { error: 'a function, open(settings) { … }' }),
 });
 
@@ -98,7 +98,7 @@ const definitionSchema = strictOptions({
  */
 export function defineKind<Schema extends KindSchema>(definition: KindDefinition<Schema>): Kind<Schema> {
   parseOptions(definitionSchema, definition, 'defineKind');
-  const { name: handler, words, options: schema, open, ofWorkspace = {} } = definition;
+  const { name: handler, words, options: schema, open, perWorkspace: examples = {} } = definition;
   const subscription = (settings: z.output<Schema>, opened: OpenedKind): Subscription => {
     const { deliver, failure: _, ...parts } = explaining(opened, handler, settings.name);
     return toSubscription(settings, { ...parts, handler, words, handle: deliver });
@@ -108,9 +108,9 @@ export function defineKind<Schema extends KindSchema>(definition: KindDefinition
     return subscription(settings, open(settings));
   };
   const build = (options: unknown): Subscription => {
-    const example = exampleFor(options, ofWorkspace);
+    const example = exampleFor(options, examples);
     if (example === null) return buildOne(options);
-    return perWorkspace({ kind: handler, options: options as Record<string, unknown>, example, open: buildOne });
+    return openPerWorkspace({ kind: handler, options: options as Record<string, unknown>, example, open: buildOne });
   };
   const kind = (options: z.input<Schema>): Subscription => orRefuse(() => build(options));
   return Object.assign(kind, { handler, words, schema, build, subscription });

@@ -44,7 +44,7 @@ interface Open {
   isTried: boolean;
 }
 
-export function perWorkspace({ kind, options, example, open }: PerWorkspace): Subscription {
+export function openPerWorkspace({ kind, options, example, open }: PerWorkspace): Subscription {
   const { destination: _, address: _address, ping: _ping, reach: _reach, ...base } = open(example);
   const who = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "${base.name}"`;
   if (base.rate !== undefined) throw optionsError([{ path: ['rate'], owner: who, problem: NO_RATE }]);

@@ -92,6 +92,6 @@ function boundTo({ workspace, baseUrl }: SealedFor): Buffer {
 }
 
 function sealedToken({ workspace }: SealedFor, why: string): ChangefeedError {
-  const message = `The stored token of the workspace "${workspace}" cannot be opened: ${why}. Give CHANGEFEED_KEY the key it was stored with as well ("new,old"), or put a token again (changefeed workspaces rotate ${workspace}).`;
+  const message = `The stored token of the workspace "${workspace}" cannot be opened: ${why}. Give CHANGEFEED_KEY the key it was stored with as well ("new,old"), or put the workspace again with its token and data (changefeed workspaces put ${workspace}).`;
   return new ChangefeedError('CF_TOKEN_SEALED', { workspace, message });
 }

@@ -76,7 +76,7 @@ export const webhook = defineKind({
   name: 'webhook',
   words: { en: 'webhook', ko: '웹훅' },
   options: webhookSchema,
-  ofWorkspace: {
+  perWorkspace: {
     url: 'https://workspace.example/',
     secret: `${PREFIX}${'A'.repeat(43)}=`,
     headers: {},
