@@ -4,6 +4,7 @@ import { isoTime } from '../kit/clock.js';
 import { ChangefeedError } from '../kit/errors.js';
 import type { Part } from '../kit/lifecycle.js';
 import { runLoop } from '../kit/loop.js';
+import { createInvites } from '../ops/invites.js';
 import type { WorkspaceEntry } from '../ops/workspaces/book.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
 import type { AppContext } from '../../workers/context.js';
@@ -59,6 +60,8 @@ export async function eraseClaimed(
     // A sweep of a process that was killed has its lease for some seconds.
     const erased = busy.length > 0 ? null : await forget(name).catch(unlessBusy);
     if (erased !== null) {
+      // Who was invited to it must not see a later customer of this name.
+      await revokeInvited(name, context);
       await book.change(name, () => null);
       const { keys: count, records, events } = erased;
       log.info({ workspace: name, keys: count, records, events }, 'everything of a removed workspace was erased');
@@ -67,6 +70,11 @@ export async function eraseClaimed(
     if (clock.monotonic() > untilMs) throw stillBusy(name, busy.length);
     await clock.sleep(LOOK_MS, signal);
   }
+}
+
+async function revokeInvited(workspace: string, context: AppContext): Promise<void> {
+  const invites = createInvites(context);
+  for (const one of await invites.read()) if (one.workspace === workspace) await invites.revoke(one.name);
 }
 
 function unlessBusy(error: unknown): null {

@@ -66,8 +66,11 @@ describe('workspaces at run time', () => {
 
     expect(JSON.stringify(await one.feed.workspaces.list())).not.toContain(crm.workspace.token);
     expect(await keysNaming(test, crm.workspace.token)).toEqual([]);
+    await one.feed.invites.add({ name: 'customer', workspace: 'acme' });
+    await one.feed.invites.add({ name: 'colleague' });
     expect(await one.feed.workspaces.remove('acme', { now: true })).toMatchObject({ name: 'acme' });
     expect(await one.feed.workspaces.list()).toEqual([]);
+    expect((await one.feed.invites.list()).map(({ name }) => name)).toEqual(['colleague']);
     await eventually(async () => expect(await isThere(other.feed, 'acme')).toBe(false), { timeoutMs: 2_000 });
     // What was counted in the processes is not added when they stop.
     await Promise.all([one.feed.stop(), other.feed.stop()]);
